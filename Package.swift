@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours: Swift 6 mode comes from the tools version, warnings are errors.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error), .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// A room: a library target named after its idea (pure) or the C library it wraps (edge).
+func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
+let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
+
+let package = Package(
+    name: "dogear",
+    products: [.executable(name: "dogear", targets: ["dogear"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
+    targets: [
+        // C libraries behind shims: headers and static inline wrappers, no logic.
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0", providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
+        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+
+        // Pure rooms.
+        room("Listening"),
+        room("HTTP"),
+        room("DBus"),
+        room("Audiobookshelf", "Listening", "HTTP"),
+        room("MPRIS", "Listening", "DBus"),
+        room("Control", "Listening", "DBus"),
+
+        // Edges.
+        room("EventLoop", "CSystemd"),
+        room("SDBus", "CSystemd", "EventLoop", "DBus"),
+        room("Curl", "CCurl", "EventLoop", "HTTP"),
+        room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
+        room("LocalFiles", "Listening"),
+        room("Secret", "CSecret", "Listening"),
+        room("Store", "Listening", grdb),
+        room("Settings", "Listening", toml),
+
+        // Wiring and the program.
+        room(
+            "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
+            "GStreamer", "LocalFiles", "Secret", "Store", "Settings", "CSystemd", logging),
+        .executableTarget(
+            name: "dogear", dependencies: ["Daemon", "Control", "SDBus", "DBus", "Listening", argumentParser, logging],
+            swiftSettings: strict),
+
+        // What tests and the demo run against; never part of the program.
+        .target(name: "StandIn", dependencies: [flyingFox], path: "Tests/StandIn", swiftSettings: strict),
+        .executableTarget(
+            name: "standin-server", dependencies: ["StandIn", argumentParser], path: "Tests/standin-server",
+            swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+    ]
+)

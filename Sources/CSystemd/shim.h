@@ -1,0 +1,15 @@
+#pragma once
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
+
+/* The address sd-bus compares to learn whether a vtable carries parameter names; a macro in the header. */
+static inline const unsigned *dogear_vtable_format(void) { return &sd_bus_object_vtable_format; }
+
+/* sd_journal_send and sd_journal_add_match style calls that are variadic or macros. */
+static inline int dogear_journal_sendv(const struct iovec *fields, int count) { return sd_journal_sendv(fields, count); }
