@@ -36,7 +36,8 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
-            name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0", providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
+            name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0",
+            providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
 
         // Pure rooms.
@@ -48,7 +49,7 @@ let package = Package(
         room("Control", "Listening", "DBus"),
 
         // Edges.
-        room("EventLoop", "CSystemd"),
+        room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),

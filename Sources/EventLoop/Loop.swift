@@ -1,0 +1,161 @@
+internal import CSystemd
+internal import Glibc
+public import Listening
+
+/// The Loop: the one thread that owns the bus connection, the machines and the timers, and answers every property read.
+/// Nothing that may block runs here.
+@globalActor public actor LoopActor {
+    public static let shared = LoopActor()
+    private static let poller = Poller()
+    private static let executor = ThreadExecutor(name: "loop", wait: poller)
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
+
+    /// For C callbacks that sd-bus makes on the Loop's thread, outside any Swift job.
+    public static func assumeIsolated<Result: Sendable>(_ body: @LoopActor () throws -> Result) rethrows -> Result {
+        shared.preconditionIsolated()
+        return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> Result).self)() }
+    }
+
+    /// Calls the source's `process` whenever its descriptor is ready or its time has come, until it is removed.
+    @LoopActor public static func add(_ source: any LoopSource) { poller.add(source) }
+    @LoopActor public static func remove(_ source: any LoopSource) { poller.remove(source) }
+
+    /// Calls `body` on the Loop once, `after` has passed. Precise to a millisecond; costs nothing while it waits.
+    @LoopActor public static func timer(after: BookTime, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
+        poller.timer(at: Clock.now.monotonic + max(0, after.microseconds), body)
+    }
+}
+
+/// Reads this computer's clocks, for the edges: the machines are given what it says.
+public enum Clock {
+    public static var now: Moment {
+        Moment(monotonic: read(CLOCK_MONOTONIC) / 1000, wall: read(CLOCK_REALTIME) / 1_000_000)
+    }
+
+    /// Nanoseconds.
+    private static func read(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// Something with a descriptor that the Loop polls.
+@LoopActor public protocol LoopSource: AnyObject {
+    /// What to poll for now; nil takes no part in this round.
+    var interest: LoopInterest? { get }
+    /// Does what is due. Called when the descriptor is ready, when the time has come, and once when added.
+    /// - Returns: true to be called again before the Loop sleeps: there is more to do.
+    func process() -> Bool
+}
+
+public struct LoopInterest: Sendable {
+    public let descriptor: Int32
+    /// Of poll(2): POLLIN, POLLOUT.
+    public let events: Int16
+    /// Microseconds of CLOCK_MONOTONIC, or nil for no time limit.
+    public let deadline: Int64?
+
+    public init(descriptor: Int32, events: Int16, deadline: Int64? = nil) {
+        self.descriptor = descriptor
+        self.events = events
+        self.deadline = deadline
+    }
+}
+
+/// One pending call. Dropping the last reference leaves it pending; `cancel` ends it.
+@LoopActor public final class LoopTimer {
+    let deadline: Int64
+    private(set) var body: (@LoopActor () -> Void)?
+
+    init(deadline: Int64, body: @escaping @LoopActor () -> Void) {
+        self.deadline = deadline
+        self.body = body
+    }
+
+    public func cancel() { body = nil }
+
+    func fire() {
+        let body = self.body
+        self.body = nil
+        body?()
+    }
+}
+
+/// The Loop's wait: `poll` over the sources' descriptors, the nearest deadline as its limit.
+final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is only touched on the Loop's thread
+    private let wakeup = Wakeup()
+    private var sources: [any LoopSource] = []
+    private var fresh: [any LoopSource] = []
+    private var timers: [LoopTimer] = []
+
+    func add(_ source: any LoopSource) {
+        sources.append(source)
+        fresh.append(source)
+    }
+
+    func remove(_ source: any LoopSource) {
+        sources.removeAll { $0 === source }
+        fresh.removeAll { $0 === source }
+    }
+
+    @LoopActor func timer(at deadline: Int64, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
+        let timer = LoopTimer(deadline: deadline, body: body)
+        let place = timers.firstIndex { $0.deadline > deadline } ?? timers.endIndex
+        timers.insert(timer, at: place)
+        return timer
+    }
+
+    func begin() {}
+    func wake() { wakeup.wake() }
+
+    func wait(drain: @Sendable () -> Void) {
+        LoopActor.assumeIsolated { turn(drain) }
+    }
+
+    @LoopActor private func turn(_ drain: @Sendable () -> Void) {
+        while let source = fresh.popLast() { process(source, drain) }
+        runTimers(drain)
+        let polled = sources.compactMap { source in source.interest.map { (source, $0) } }
+        var set = polled.map { pollfd(fd: $0.1.descriptor, events: $0.1.events, revents: 0) }
+        set.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
+        _ = poll(&set, nfds_t(set.count), milliseconds(until: deadline(polled.map(\.1))))
+        if set[polled.count].revents != 0 { wakeup.clear() }
+        drain()
+        runTimers(drain)
+        let now = Clock.now.monotonic
+        for (index, (source, interest)) in polled.enumerated()
+        where set[index].revents != 0 || interest.deadline.map({ $0 <= now }) ?? false {
+            process(source, drain)
+        }
+    }
+
+    @LoopActor private func process(_ source: any LoopSource, _ drain: @Sendable () -> Void) {
+        while sources.contains(where: { $0 === source }) {
+            let more = source.process()
+            drain()
+            if !more { return }
+        }
+    }
+
+    @LoopActor private func runTimers(_ drain: @Sendable () -> Void) {
+        timers.removeAll { $0.body == nil }
+        let now = Clock.now.monotonic
+        while let first = timers.first, first.deadline <= now {
+            timers.removeFirst()
+            first.fire()
+            drain()
+        }
+    }
+
+    @LoopActor private func deadline(_ interests: [LoopInterest]) -> Int64? {
+        (interests.compactMap(\.deadline) + timers.filter { $0.body != nil }.prefix(1).map(\.deadline)).min()
+    }
+
+    private func milliseconds(until deadline: Int64?) -> Int32 {
+        guard let deadline else { return -1 }
+        let left = deadline - Clock.now.monotonic
+        return left <= 0 ? 0 : Int32(min((left + 999) / 1000, 3_600_000))
+    }
+}

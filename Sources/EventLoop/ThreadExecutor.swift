@@ -1,0 +1,79 @@
+internal import Glibc
+
+/// What a thread of dogear does between jobs: `poll` on the Loop, `curl_multi_poll` on Curl, plain sleep on GStreamer.
+public protocol ThreadWait: AnyObject {
+    /// On the thread, once, before anything else.
+    func begin()
+    /// On the thread: do what is due, then sleep until there is more to do or `wake` is called. `drain` runs the jobs
+    /// that have come in meanwhile: call it after each callback out of C, so that what it started happens in order.
+    func wait(drain: @Sendable () -> Void)
+    /// From any thread: end the current or the next sleep.
+    func wake()
+}
+
+/// A pthread that is a Swift serial executor. Every C library with handles of its own has one: the thread owns them.
+public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `waiting` is only touched on the thread
+    private let jobs = Locked<[UnownedJob]>([])
+    private let thread = Locked<pthread_t?>(nil)
+    private let waiting: any ThreadWait
+    private let name: String
+
+    /// Starts the thread, which runs for as long as the process.
+    public init(name: String, wait: sending any ThreadWait) {
+        self.name = name
+        self.waiting = wait
+        var id = pthread_t()
+        let code = pthread_create(
+            &id, nil,
+            { context in
+                Unmanaged<ThreadExecutor>.fromOpaque(context!).takeRetainedValue().run()
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        precondition(code == 0, "no thread for \(name): \(String(cString: strerror(code)))")
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isFirst = jobs.withLock { queue in
+            queue.append(job)
+            return queue.count == 1
+        }
+        if isFirst && !isOnThread { waiting.wake() }
+    }
+
+    public var isOnThread: Bool { thread.withLock { $0 } == pthread_self() }
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    public func isIsolatingCurrentContext() -> Bool? { isOnThread }
+    public func checkIsolated() { precondition(isOnThread, "called off the \(name) thread") }
+
+    private func drain() {
+        while true {
+            let batch = jobs.withLock { queue in
+                let batch = queue
+                queue.removeAll(keepingCapacity: true)
+                return batch
+            }
+            if batch.isEmpty { return }
+            for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        }
+    }
+
+    private func run() {
+        thread.withLock { $0 = pthread_self() }
+        setThreadName(name)
+        waiting.begin()
+        while true {
+            drain()
+            waiting.wait { self.drain() }
+        }
+    }
+}
+
+/// The kernel shows fifteen bytes of it in `ps -L` and in crash reports.
+private func setThreadName(_ name: String) {
+    let path = "/proc/thread-self/comm"
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = name.withCString { write(descriptor, $0, min(strlen($0), 15)) }
+    close(descriptor)
+}

@@ -1,0 +1,108 @@
+/// One request, as a value. Its description shows method and path only: headers, query and body may hold secrets.
+public struct HTTPRequest: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    public var method: String
+    /// Absolute, http or https, already percent-encoded.
+    public var url: String
+    /// In order; names as written, matched without case.
+    public var headers: [HTTPHeader]
+    public var body: [UInt8]?
+    /// A PEM file of certificates to trust besides the system's.
+    public var caFile: String?
+    /// Whole seconds until the answer must be complete; nil: only the transport's own idle limit holds.
+    public var timeout: Double?
+    /// Answers with a larger body fail with ``TransportError/tooLarge(limit:)``.
+    public var bodyLimit: Int
+
+    public init(
+        _ method: String, _ url: String, headers: [HTTPHeader] = [], body: [UInt8]? = nil, caFile: String? = nil,
+        timeout: Double? = 30, bodyLimit: Int = 64 << 20
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.caFile = caFile
+        self.timeout = timeout
+        self.bodyLimit = bodyLimit
+    }
+
+    public var description: String { "\(method) \(path)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// The url's path, without host and query.
+    public var path: String {
+        guard let scheme = url.firstRange(of: "://") else { return "/" }
+        let rest = url[scheme.upperBound...]
+        guard let slash = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) else { return "/" }
+        let path = rest[slash...].prefix { $0 != "?" && $0 != "#" }
+        return path.isEmpty ? "/" : String(path)
+    }
+}
+
+public struct HTTPHeader: Hashable, Sendable {
+    public let name: String
+    public let value: String
+
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+public struct HTTPResponse: Sendable {
+    public let status: Int
+    public let headers: [HTTPHeader]
+    public let body: [UInt8]
+
+    public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The first header of this name, whatever its case.
+    public subscript(header name: String) -> String? {
+        let wanted = name.lowercased()
+        return headers.first { $0.name.lowercased() == wanted }?.value
+    }
+}
+
+/// Carries requests to servers. The room Curl has the real one. Redirects are not followed.
+public protocol Transport: Sendable {
+    /// - Throws: ``TransportError``; any answer of the server, whatever its status, is a response.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+    /// Streams a body to a new file, with mode 0600 (the folder exists), and answers with an empty body.
+    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse
+}
+
+/// Why no answer came. None of the cases carries more of the url than its host.
+public enum TransportError: Error, Hashable, Sendable {
+    /// Nothing was sent: name not found, connection refused, no route.
+    case unreachable(host: String, reason: String)
+    /// Something may have been sent, and the server may have acted on it.
+    case lost(host: String, reason: String)
+    case timedOut(host: String)
+    /// The certificate is not trusted, or TLS failed otherwise. Nothing was sent.
+    case tls(host: String, reason: String)
+    case tooLarge(limit: Int)
+    /// Not an http or https url, or one that cannot be read.
+    case badURL
+    case cancelled
+    /// The file of a download could not be written.
+    case file(reason: String)
+}
+
+extension TransportError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreachable(let host, let reason): "cannot reach \(host): \(reason)"
+        case .lost(let host, let reason): "the connection to \(host) broke: \(reason)"
+        case .timedOut(let host): "\(host) did not answer in time"
+        case .tls(let host, let reason): "no trusted connection to \(host): \(reason)"
+        case .tooLarge(let limit): "the answer is larger than \(limit >> 20) MiB"
+        case .badURL: "not an http or https address"
+        case .cancelled: "cancelled"
+        case .file(let reason): "the downloaded file could not be written: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Repairs and look-ups on an item's timeline. Sources send chapters that overlap, run backwards, lie beyond the end or
+/// are not numbers; everything behind this page may rely on order.
+public enum Timeline {
+    /// Tracks laid end to end in the order given, by their durations; a negative duration counts as none.
+    public static func repaired(tracks: [Track]) -> [Track] {
+        var start = BookTime.zero
+        return tracks.map { track in
+            let placed = Track(
+                start: start, duration: max(track.duration, .zero), audio: track.audio, title: track.title)
+            start += placed.duration
+            return placed
+        }
+    }
+
+    /// Chapters in order of their starts, each ending where the next begins, the first at 0, the last at the end.
+    /// Chapters that start outside the item or where another starts are left out: of two at one start the later given
+    /// stays, for it is the one that lasts.
+    public static func repaired(chapters: [Chapter], duration: BookTime) -> [Chapter] {
+        guard duration > .zero else { return [] }
+        var kept: [Chapter] = []
+        let sorted = chapters.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
+        for (_, chapter) in sorted where chapter.start >= .zero && chapter.start < duration {
+            if kept.last?.start == chapter.start { kept.removeLast() }
+            kept.append(chapter)
+        }
+        return kept.enumerated().map { index, chapter in
+            Chapter(
+                title: chapter.title,
+                start: index == 0 ? .zero : chapter.start,
+                end: index + 1 < kept.count ? kept[index + 1].start : duration)
+        }
+    }
+
+    /// The index of the last of these ordered starts that is not after `time`; 0 when all are.
+    static func index(at time: BookTime, count: Int, start: (Int) -> BookTime) -> Int {
+        var low = 0
+        var high = count
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            if start(middle) <= time { low = middle } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension Item {
+    /// - Returns: the chapter that holds this place, or nil if the item has no chapters.
+    public func chapterIndex(at place: BookTime) -> Int? {
+        chapters.isEmpty ? nil : Timeline.index(at: place, count: chapters.count) { chapters[$0].start }
+    }
+
+    /// - Returns: the track that holds this place, or nil if the item has none.
+    public func trackIndex(at place: BookTime) -> Int? {
+        tracks.isEmpty ? nil : Timeline.index(at: place, count: tracks.count) { tracks[$0].start }
+    }
+}
