@@ -1,0 +1,138 @@
+/// Where the listener is in one item, as the journal keeps it.
+public struct Place: Hashable, Sendable {
+    public let item: ItemID
+    public var position: BookTime
+    /// The item's whole length when this was written; zero if unknown.
+    public var duration: BookTime
+    public var isFinished: Bool
+    /// Milliseconds since 1970, corrected to the server's clock where there is one.
+    public var updated: Int64
+
+    public init(item: ItemID, position: BookTime, duration: BookTime, isFinished: Bool = false, updated: Int64) {
+        self.item = item
+        self.position = position
+        self.duration = duration
+        self.isFinished = isFinished
+        self.updated = updated
+    }
+}
+
+/// The time listened to one item under one session id, until a server has accepted all of it. The journal has it before
+/// any request is made, and loses it only when the server said yes.
+public struct Stretch: Hashable, Sendable {
+    public enum Delivery: String, Hashable, Sendable {
+        /// The server has this session open: what is new goes by `sync`, as a difference.
+        case open
+        /// The session is done or was never opened, or an answer was lost: the whole of it goes as a local session,
+        /// in absolute numbers, as often as needed.
+        case local
+        /// The server refused it for good; kept and shown, not sent again by itself.
+        case parked
+    }
+
+    /// The server's session id, or a uuid v4 of ours where none was open.
+    public let id: String
+    public let item: ItemID
+    /// Milliseconds since 1970, server's clock.
+    public let started: Int64
+    public var updated: Int64
+    public let startPlace: BookTime
+    public var place: BookTime
+    public let duration: BookTime
+    /// Wall-clock time in Playing, all of the session.
+    public var listened: BookTime
+    /// The part of `listened` and the place that the server has confirmed.
+    public var sentListened: BookTime
+    public var sentPlace: BookTime?
+    public var delivery: Delivery
+    /// No more listening will be added under this id.
+    public var isClosed: Bool
+    /// What the server said when it refused; for people.
+    public var refusal: String?
+
+    public init(
+        id: String, item: ItemID, started: Int64, startPlace: BookTime, duration: BookTime, delivery: Delivery
+    ) {
+        self.id = id
+        self.item = item
+        self.started = started
+        self.updated = started
+        self.startPlace = startPlace
+        self.place = startPlace
+        self.duration = duration
+        self.listened = .zero
+        self.sentListened = .zero
+        self.sentPlace = nil
+        self.delivery = delivery
+        self.isClosed = false
+        self.refusal = nil
+    }
+
+    /// Something the server has not confirmed yet.
+    public var isUnsent: Bool { listened > sentListened || (listened > .zero && sentPlace != place) }
+}
+
+/// A progress command of the listener's that a server has yet to accept. One per item: the last one counts.
+public struct ProgressWrite: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable {
+        case finish, unfinish
+        /// To the start, not finished.
+        case restart
+    }
+
+    public let item: ItemID
+    public let kind: Kind
+    /// Where the listener was; `unfinish` sends it again after the server has wiped it.
+    public let position: BookTime
+    public let duration: BookTime
+    /// Milliseconds since 1970, server's clock.
+    public let made: Int64
+
+    public init(item: ItemID, kind: Kind, position: BookTime, duration: BookTime, made: Int64) {
+        self.item = item
+        self.kind = kind
+        self.position = position
+        self.duration = duration
+        self.made = made
+    }
+}
+
+/// One user on one server. Holds no secret: those are in the vault under its id.
+public struct Account: Hashable, Sendable {
+    public enum Login: String, Hashable, Sendable {
+        /// Access and refresh tokens.
+        case tokens
+        /// The single token of servers before 2.26, kept as `access`.
+        case legacy
+        case apikey
+    }
+
+    /// A uuid made at login; the same user on the same server keeps it.
+    public let id: String
+    /// As typed, with scheme and base path, without a trailing slash.
+    public var server: String
+    public var user: String
+    public var login: Login
+    /// Of the last `/status` or login; for people and the doctor, not for decisions.
+    public var serverVersion: String?
+    /// The account has custom headers in the vault.
+    public var hasHeaders: Bool
+    /// Absolute path of a PEM file.
+    public var caFile: String?
+    /// The server no longer accepts the login.
+    public var isSignedOut: Bool
+
+    public init(
+        id: String, server: String, user: String, login: Login, serverVersion: String? = nil, hasHeaders: Bool = false,
+        caFile: String? = nil, isSignedOut: Bool = false
+    ) {
+        self.id = id
+        self.server = server
+        self.user = user
+        self.login = login
+        self.serverVersion = serverVersion
+        self.hasHeaders = hasHeaders
+        self.caFile = caFile
+        self.isSignedOut = isSignedOut
+    }
+}
