@@ -2,35 +2,35 @@
 /// introspection, property reads and change signals cannot drift apart, and tests call it with no bus at all.
 ///
 /// `Face` lives on the Loop; everything here runs there.
-public struct BusInterface<Face> {
+public struct BusInterface<Face>: Sendable {
     public typealias Argument = (name: String, signature: Signature)
 
-    public enum Member {
+    public enum Member: Sendable {
         case method(Method)
         case property(Property)
         case signal(name: String, arguments: [Argument])
     }
 
-    public struct Method {
+    public struct Method: Sendable {
         public let name: String
         public let inputs: [Argument]
         public let outputs: [Argument]
         public let body: Body
     }
 
-    public enum Body {
+    public enum Body: Sendable {
         /// Answers at once, from what the Loop owns.
-        case now((Face, [Value]) throws -> [Value])
+        case now(@Sendable (Face, [Value]) throws -> [Value])
         /// Begins work on the Loop and answers when it is done; the bus goes on meanwhile.
-        case later((Face, [Value], Reply) -> Void)
+        case later(@Sendable (Face, [Value], Reply) -> Void)
     }
 
-    public struct Property {
+    public struct Property: Sendable {
         public let name: String
         public let signature: Signature
         public let emits: Emits
-        public let get: (Face) -> Value
-        public let set: ((Face, Value) throws -> Void)?
+        public let get: @Sendable (Face) -> Value
+        public let set: (@Sendable (Face, Value) throws -> Void)?
     }
 
     /// The annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
@@ -57,7 +57,8 @@ public struct Reply: Sendable {
 extension BusInterface.Member {
     public static func method(
         _ name: String, in inputs: KeyValuePairs<String, Signature> = [:],
-        out outputs: KeyValuePairs<String, Signature> = [:], _ body: @escaping (Face, [Value]) throws -> [Value]
+        out outputs: KeyValuePairs<String, Signature> = [:],
+        _ body: @escaping @Sendable (Face, [Value]) throws -> [Value]
     ) -> Self {
         .method(
             .init(
@@ -67,7 +68,8 @@ extension BusInterface.Member {
 
     public static func later(
         _ name: String, in inputs: KeyValuePairs<String, Signature> = [:],
-        out outputs: KeyValuePairs<String, Signature> = [:], _ body: @escaping (Face, [Value], Reply) -> Void
+        out outputs: KeyValuePairs<String, Signature> = [:],
+        _ body: @escaping @Sendable (Face, [Value], Reply) -> Void
     ) -> Self {
         .method(
             .init(
@@ -76,8 +78,9 @@ extension BusInterface.Member {
     }
 
     public static func property(
-        _ name: String, _ signature: Signature, emits: BusInterface.Emits = .always, get: @escaping (Face) -> Value,
-        set: ((Face, Value) throws -> Void)? = nil
+        _ name: String, _ signature: Signature, emits: BusInterface.Emits = .always,
+        get: @escaping @Sendable (Face) -> Value,
+        set: (@Sendable (Face, Value) throws -> Void)? = nil
     ) -> Self {
         .property(.init(name: name, signature: signature, emits: emits, get: get, set: set))
     }

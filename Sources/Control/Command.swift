@@ -1,0 +1,77 @@
+/// What the command line asks of the daemon, and any script may. One case for each method of `org.dogear.Dogear1`.
+public enum Command: Hashable, Sendable {
+    case status
+    /// `what` empty: go on with what was listened to last. `at` empty: at the listener's place; else a ``Jump``.
+    case play(what: String, at: String)
+    case pause, toggle, stop, next, previous
+    case seek(String)
+    /// 0.5 to 3.0.
+    case speed(Double)
+    /// 0 to 1.
+    case volume(Double)
+    case chapters(what: String)
+    /// What `what` could mean: one row, or several equally good ones.
+    case resolve(what: String)
+    case continueListening(limit: Int)
+    case latest(limit: Int, page: Int)
+    case libraries
+    /// `library`: a name or id, empty when there is only one. `sort`: `title`, `author`, `added`, `duration`,
+    /// `published`, `progress`, or `-` before one of them for the other direction. Pages count from 1.
+    case list(library: String, sort: String, limit: Int, page: Int)
+    case search(words: String, limit: Int)
+    case show(what: String)
+    case finish(what: String)
+    case unfinish(what: String)
+    case restart(what: String)
+    /// Both empty: list all. `value` nil: tell one.
+    case settings(key: String, value: String?)
+    case doctor
+    case accounts
+    case login(LoginRequest)
+    /// `account`: id, user@host or host; empty when there is only one. Without `force` an account with listening the
+    /// server has not got yet is kept.
+    case logout(account: String, force: Bool)
+    /// `level` empty: from the level that is logged.
+    case logs(level: String, limit: Int)
+}
+
+/// Everything `login` needs. Its secrets came through a pipe, never as text on the bus; its description has none.
+public struct LoginRequest: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    public var address: String
+    public var user: String?
+    /// Absolute.
+    public var caFile: String?
+    public var allowInsecureHTTP: Bool
+    public var secrets: LoginSecrets
+
+    public init(
+        address: String, user: String? = nil, caFile: String? = nil, allowInsecureHTTP: Bool = false,
+        secrets: LoginSecrets = LoginSecrets()
+    ) {
+        self.address = address
+        self.user = user
+        self.caFile = caFile
+        self.allowInsecureHTTP = allowInsecureHTTP
+        self.secrets = secrets
+    }
+
+    public var description: String { "login" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What goes through the pipe, as JSON.
+public struct LoginSecrets: Hashable, Sendable, Codable, CustomStringConvertible, CustomReflectable {
+    public var password: String?
+    public var apiKey: String?
+    /// Custom headers: name to value.
+    public var headers: [String: String]
+
+    public init(password: String? = nil, apiKey: String? = nil, headers: [String: String] = [:]) {
+        self.password = password
+        self.apiKey = apiKey
+        self.headers = headers
+    }
+
+    public var description: String { "secrets" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

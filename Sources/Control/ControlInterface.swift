@@ -1,0 +1,101 @@
+public import DBus
+
+/// Who carries out commands: the daemon, on the Loop.
+public protocol ControlFace: AnyObject {
+    var version: String { get }
+    /// Answers with one JSON text, the same that `--json` prints, or a ``ControlError`` as bus error.
+    func perform(_ command: Command, _ reply: Reply)
+    /// Reads the secrets of a login from the pipe, which it then closes, and performs it.
+    func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply)
+}
+
+public enum ControlName {
+    public static let bus = "org.dogear.Dogear"
+    public static let path = "/org/dogear/Dogear"
+    public static let interface = "org.dogear.Dogear1"
+}
+
+/// org.dogear.Dogear1: what the command line calls. Additions only.
+public let controlInterface = BusInterface<any ControlFace>(
+    ControlName.interface,
+    [
+        .property("Version", .string, emits: .constant, get: { .string($0.version) }),
+        command("Status") { _ in .status },
+        command("Play", ["What": .string, "At": .string]) { .play(what: try $0[0].string(), at: try $0[1].string()) },
+        command("Pause") { _ in .pause },
+        command("Toggle") { _ in .toggle },
+        command("Stop") { _ in .stop },
+        command("Next") { _ in .next },
+        command("Previous") { _ in .previous },
+        command("Seek", ["Jump": .string]) { .seek(try $0[0].string()) },
+        command("Speed", ["Rate": .double]) { .speed(try $0[0].double()) },
+        command("Volume", ["Volume": .double]) { .volume(try $0[0].double()) },
+        command("Chapters", ["What": .string]) { .chapters(what: try $0[0].string()) },
+        command("Resolve", ["What": .string]) { .resolve(what: try $0[0].string()) },
+        command("Continue", ["Limit": .int32]) { .continueListening(limit: Int(try $0[0].int32())) },
+        command("Latest", ["Limit": .int32, "Page": .int32]) {
+            .latest(limit: Int(try $0[0].int32()), page: Int(try $0[1].int32()))
+        },
+        command("Libraries") { _ in .libraries },
+        command("List", ["Library": .string, "Sort": .string, "Limit": .int32, "Page": .int32]) {
+            .list(
+                library: try $0[0].string(), sort: try $0[1].string(), limit: Int(try $0[2].int32()),
+                page: Int(try $0[3].int32()))
+        },
+        command("Search", ["Words": .string, "Limit": .int32]) {
+            .search(words: try $0[0].string(), limit: Int(try $0[1].int32()))
+        },
+        command("Show", ["What": .string]) { .show(what: try $0[0].string()) },
+        command("Finish", ["What": .string]) { .finish(what: try $0[0].string()) },
+        command("Unfinish", ["What": .string]) { .unfinish(what: try $0[0].string()) },
+        command("Restart", ["What": .string]) { .restart(what: try $0[0].string()) },
+        command("Settings") { _ in .settings(key: "", value: nil) },
+        command("GetSetting", ["Key": .string]) { .settings(key: try $0[0].string(), value: nil) },
+        command("SetSetting", ["Key": .string, "Value": .string]) {
+            .settings(key: try $0[0].string(), value: try $0[1].string())
+        },
+        command("Doctor") { _ in .doctor },
+        command("Accounts") { _ in .accounts },
+        .later("Login", in: ["Options": .variants, "Secrets": .descriptor], out: ["Report": .string]) {
+            face, args, reply in
+            let descriptor: Int32
+            do throws(BusError) { descriptor = try args[1].descriptor() } catch { return reply.fail(error) }
+            do throws(BusError) {
+                face.login(try loginRequest(args[0]), secrets: descriptor, reply)
+            } catch {
+                face.login(LoginRequest(address: ""), secrets: descriptor, Reply { _ in reply.fail(error) })
+            }
+        },
+        command("Logout", ["Account": .string, "Force": .bool]) {
+            .logout(account: try $0[0].string(), force: try $0[1].bool())
+        },
+        command("Logs", ["Level": .string, "Limit": .int32]) {
+            .logs(level: try $0[0].string(), limit: Int(try $0[1].int32()))
+        },
+        .signal("Changed", ["Status": .string]),
+        .signal("Logged", ["Record": .string]),
+    ])
+
+private func command(
+    _ name: String, _ inputs: KeyValuePairs<String, Signature> = [:],
+    _ make: @escaping @Sendable ([Value]) throws -> Command
+) -> BusInterface<any ControlFace>.Member {
+    .later(name, in: inputs, out: ["Report": .string]) { face, args, reply in
+        do { face.perform(try make(args), reply) } catch { reply.fail(error as? BusError ?? .failed("\(error)")) }
+    }
+}
+
+/// Reads `address` (s), and where given `user` (s), `ca` (s), `insecure-http` (b).
+private func loginRequest(_ options: Value) throws(BusError) -> LoginRequest {
+    var request = LoginRequest(address: "")
+    for (key, value) in try options.dictionary() {
+        switch key {
+        case "address": request.address = try value.string()
+        case "user": request.user = try value.string()
+        case "ca": request.caFile = try value.string()
+        case "insecure-http": request.allowInsecureHTTP = try value.bool()
+        default: throw .invalidArgs("Login has no option '\(key)'")
+        }
+    }
+    return request
+}
