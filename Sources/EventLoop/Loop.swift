@@ -17,6 +17,11 @@ public import Listening
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> Result).self)() }
     }
 
+    /// Runs `body` on the Loop: now if this is its thread, else as soon as it gets to it.
+    public static func onLoop(_ body: @escaping @LoopActor @Sendable () -> Void) {
+        if executor.isOnThread { assumeIsolated(body) } else { Task { @LoopActor in body() } }
+    }
+
     /// Calls the source's `process` whenever its descriptor is ready or its time has come, until it is removed.
     @LoopActor public static func add(_ source: any LoopSource) { poller.add(source) }
     @LoopActor public static func remove(_ source: any LoopSource) { poller.remove(source) }

@@ -1,0 +1,123 @@
+internal import CSystemd
+public import DBus
+public import EventLoop
+internal import Glibc
+
+/// One connection to a message bus, owned by the Loop: exports, names, signals, calls.
+@LoopActor public final class Bus: LoopSource {
+    public enum Address: Sendable {
+        case session
+        case system
+        /// Of the form `unix:path=…`.
+        case at(String)
+        /// One end of a socketpair, for tests with no bus in between: both ends speak directly.
+        case peer(Int32, isServer: Bool)
+    }
+
+    let raw: OpaquePointer
+    private var exports: [(export: Export, slot: OpaquePointer)] = []
+    private var lost: (@LoopActor (BusError) -> Void)?
+
+    /// Connects and takes its place on the Loop.
+    ///
+    /// - Parameter onLost: called once when the connection ends; nothing is sent or received after that.
+    public init(_ address: Address, onLost: @escaping @LoopActor (BusError) -> Void) throws(BusError) {
+        raw = try Self.open(address)
+        lost = onLost
+        LoopActor.add(self)
+    }
+
+    private static func open(_ address: Address) throws(BusError) -> OpaquePointer {
+        var raw: OpaquePointer?
+        switch address {
+        case .session: try check(sd_bus_open_user(&raw), "no session bus")
+        case .system: try check(sd_bus_open_system(&raw), "no system bus")
+        case .at(let text):
+            try check(sd_bus_new(&raw), "bus")
+            try check(sd_bus_set_address(raw, text), "bus address")
+            try check(sd_bus_set_bus_client(raw, 1), "bus")
+            try check(sd_bus_start(raw), "bus")
+        case .peer(let descriptor, let isServer):
+            try check(sd_bus_new(&raw), "bus")
+            try check(sd_bus_set_fd(raw, descriptor, descriptor), "bus")
+            try check(isServer ? sd_bus_set_server(raw, 1, sd_id128_t()) : sd_bus_set_anonymous(raw, 0), "bus")
+            try check(sd_bus_start(raw), "bus")
+        }
+        return raw!
+    }
+
+    /// Sends what is queued and leaves the bus.
+    public func close() {
+        LoopActor.remove(self)
+        for (_, slot) in exports { sd_bus_slot_unref(slot) }
+        exports = []
+        lost = nil
+        sd_bus_flush_close_unref(raw)
+    }
+
+    // MARK: The Loop
+
+    public var interest: LoopInterest? {
+        let descriptor = sd_bus_get_fd(raw)
+        guard lost != nil, descriptor >= 0 else { return nil }
+        var limit = UInt64.max
+        sd_bus_get_timeout(raw, &limit)
+        return LoopInterest(
+            descriptor: descriptor, events: Int16(truncatingIfNeeded: sd_bus_get_events(raw)),
+            deadline: limit == .max ? nil : Int64(clamping: limit))
+    }
+
+    public func process() -> Bool {
+        let code = sd_bus_process(raw, nil)
+        // A dead connection says so once; after that its descriptor is gone and poll would sleep for ever.
+        if code < 0, let lost {
+            self.lost = nil
+            lost(.failed("the session bus is gone: \(String(cString: strerror(-code)))"))
+        }
+        return code > 0
+    }
+
+    // MARK: Objects and signals
+
+    /// Serves an interface at a path, for as long as the connection lasts.
+    public func export<Face>(_ interface: BusInterface<Face>, at path: String, face: Face) throws(BusError) {
+        let export = Export(interface, face: face)
+        var slot: OpaquePointer?
+        try check(
+            sd_bus_add_object_vtable(
+                raw, &slot, path, interface.name, export.vtable, Unmanaged.passUnretained(export).toOpaque()),
+            "export \(interface.name)")
+        exports.append((export, slot!))
+    }
+
+    /// Sends PropertiesChanged with the present values, which libsystemd reads through the interface's own getters.
+    public func propertiesChanged(_ names: [String], of interface: String, at path: String) {
+        guard !names.isEmpty else { return }
+        let texts = names.map { strdup($0) }
+        defer { for text in texts { free(text) } }
+        var list = texts + [nil]
+        _ = sd_bus_emit_properties_changed_strv(raw, path, interface, &list)
+    }
+
+    public func emit(_ signal: String, _ values: [Value], of interface: String, at path: String) throws(BusError) {
+        var message: OpaquePointer?
+        try check(sd_bus_message_new_signal(raw, &message, path, interface, signal), "signal")
+        let held = Message(consuming: message!)
+        for value in values { try Coding.append(value, to: held.raw) }
+        try check(sd_bus_send(raw, held.raw, nil), "signal")
+    }
+
+    // MARK: Names
+
+    /// Takes a name, at once or not at all.
+    /// - Returns: false if somebody else has it.
+    public func own(_ name: String) throws(BusError) -> Bool {
+        let code = sd_bus_request_name(raw, name, 0)
+        if code == -EEXIST { return false }
+        if code == -EALREADY { return true }
+        try check(code, "own \(name)")
+        return true
+    }
+
+    public func release(_ name: String) { _ = sd_bus_release_name(raw, name) }
+}

@@ -1,0 +1,85 @@
+internal import CSystemd
+public import DBus
+public import EventLoop
+internal import Glibc
+
+/// A subscription to signals; ends when cancelled.
+@LoopActor public final class SignalMatch {
+    fileprivate let handler: @LoopActor ([Value], _ sender: String) -> Void
+    fileprivate var slot: OpaquePointer?
+
+    fileprivate init(_ handler: @escaping @LoopActor ([Value], String) -> Void) { self.handler = handler }
+    public func cancel() {
+        if let slot { sd_bus_slot_unref(slot) }
+        slot = nil
+    }
+}
+
+extension Bus {
+    /// Calls a method and waits for its answer; the Loop goes on meanwhile.
+    ///
+    /// - Parameter timeout: microseconds; 0 is libsystemd's 25 s.
+    public func call(
+        _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Value] = [],
+        timeout: UInt64 = 0
+    ) async throws(BusError) -> [Value] {
+        var raw: OpaquePointer?
+        try check(sd_bus_message_new_method_call(self.raw, &raw, destination, path, interface, member), "call")
+        let message = Message(consuming: raw!)
+        for argument in arguments { try Coding.append(argument, to: message.raw) }
+        let result: Result<[Value], BusError> = await withCheckedContinuation { continuation in
+            let box = Unmanaged.passRetained(Pending(continuation))
+            let code = sd_bus_call_async(self.raw, nil, message.raw, answered, box.toOpaque(), timeout)
+            if code < 0 {
+                box.release()
+                continuation.resume(returning: .failure(.failed("call \(member): \(String(cString: strerror(-code)))")))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Hears a signal from now on. Empty parts match everything.
+    public func match(
+        sender: String? = nil, path: String? = nil, interface: String, member: String,
+        _ handler: @escaping @LoopActor ([Value], _ sender: String) -> Void
+    ) throws(BusError) -> SignalMatch {
+        let match = SignalMatch(handler)
+        var slot: OpaquePointer?
+        try check(
+            sd_bus_match_signal_async(
+                raw, &slot, sender, path, interface, member, heard, nil, Unmanaged.passRetained(match).toOpaque()),
+            "match \(member)")
+        match.slot = slot
+        _ = sd_bus_slot_set_destroy_callback(slot) { context in
+            Unmanaged<SignalMatch>.fromOpaque(context!).release()
+        }
+        return match
+    }
+}
+
+private final class Pending {
+    let continuation: CheckedContinuation<Result<[Value], BusError>, Never>
+    init(_ continuation: CheckedContinuation<Result<[Value], BusError>, Never>) { self.continuation = continuation }
+}
+
+private let answered: sd_bus_message_handler_t = { message, context, _ in
+    let pending = Unmanaged<Pending>.fromOpaque(context!).takeRetainedValue()
+    if let error = sd_bus_message_get_error(message) {
+        let name = error.pointee.name.map { String(cString: $0) } ?? ""
+        let text = error.pointee.message.map { String(cString: $0) } ?? name
+        pending.continuation.resume(returning: .failure(BusError(name, text)))
+    } else {
+        pending.continuation.resume(returning: Result { () throws(BusError) in try Coding.readAll(message!) })
+    }
+    return 1
+}
+
+private let heard: sd_bus_message_handler_t = { message, context, _ in
+    nonisolated(unsafe) let (message, context) = (message!, context!)
+    return LoopActor.assumeIsolated {
+        let match = Unmanaged<SignalMatch>.fromOpaque(context).takeUnretainedValue()
+        let sender = sd_bus_message_get_sender(message).map { String(cString: $0) } ?? ""
+        if let values = try? Coding.readAll(message) { match.handler(values, sender) }
+        return 0
+    }
+}
