@@ -45,6 +45,8 @@ public struct Stretch: Hashable, Sendable {
     public var sentListened: BookTime
     public var sentPlace: BookTime?
     public var delivery: Delivery
+    /// The server may still hold this session open, and would write its own count over ours when it ends.
+    public var isHeldByServer: Bool
     /// No more listening will be added under this id.
     public var isClosed: Bool
     /// What the server said when it refused; for people.
@@ -64,12 +66,22 @@ public struct Stretch: Hashable, Sendable {
         self.sentListened = .zero
         self.sentPlace = nil
         self.delivery = delivery
+        self.isHeldByServer = delivery == .open
         self.isClosed = false
         self.refusal = nil
     }
 
+    /// Inside its last ten seconds a server takes an item for finished; a little more for rounding.
+    static let finishZone = BookTime.seconds(10.5)
+
+    /// The place as a server may be told: the last seconds count only once the very end was heard.
+    public var reportable: BookTime {
+        guard duration > .zero, place < duration else { return place }
+        return min(place, max(.zero, duration - Self.finishZone))
+    }
+
     /// Something the server has not confirmed yet.
-    public var isUnsent: Bool { listened > sentListened || (listened > .zero && sentPlace != place) }
+    public var isUnsent: Bool { listened > sentListened || (sentPlace ?? startPlace) != reportable }
 }
 
 /// A progress command of the listener's that a server has yet to accept. One per item: the last one counts.

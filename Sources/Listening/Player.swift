@@ -1,0 +1,181 @@
+/// What is being listened to and where: the one machine behind every way in (media keys, command line, end of file, other
+/// devices). Takes one event, moves, and says what must now be done, in order. Touches nothing itself.
+public struct Player: Sendable {
+    public enum Phase: Hashable, Sendable {
+        /// Nothing to listen to. -> opening
+        case empty
+        /// The source is asked for the item, again or for the first time. -> loading, stopped, empty
+        case opening(play: Bool)
+        /// The engine has it and has not confirmed a place. -> playing, paused, stopped
+        case loading(play: Bool)
+        case playing
+        case paused
+        /// The place is known, nothing is loaded; play goes on. -> opening
+        case stopped
+    }
+
+    public struct Options: Hashable, Sendable {
+        public enum Next: String, Hashable, Sendable { case chapter, skip, queue }
+        /// Chapters are MPRIS tracks; else the whole item is one.
+        public var chaptersAsTracks = true
+        public var next = Next.chapter
+        public var skipForward = BookTime.seconds(30)
+        public var skipBack = BookTime.seconds(15)
+        public var stopRestarts = false
+        public var resumeRewind = true
+
+        public init() {}
+    }
+
+    public internal(set) var phase = Phase.empty
+    public internal(set) var item: Item?
+    /// MPRIS tracks of the item: its chapters, or all of it.
+    public internal(set) var parts: [Chapter] = []
+    public internal(set) var partIndex = 0
+    public internal(set) var rate = 1.0
+    public internal(set) var volume = 1.0
+    /// Playing, but no data comes.
+    public internal(set) var isBuffering = false
+    /// What went wrong last, until something goes right.
+    public internal(set) var error: String?
+    public internal(set) var load = LoadID(number: 0)
+    public var options = Options()
+
+    /// The last place known for certain, or asked for.
+    var place = BookTime.zero
+    /// The target of a seek the pipeline has yet to confirm; what position answers meanwhile.
+    var target: BookTime?
+    /// Nothing is journalled before the pipeline confirmed a place of this load.
+    var isConfirmed = false
+    /// Since when time counts as listened: while sound comes.
+    var listeningSince: Int64?
+    var pausedSince: Int64?
+    /// Failures in a row of a stream that had played.
+    var failures = 0
+    /// The item was played to its end; playing again starts at its beginning.
+    public internal(set) var isFinished = false
+
+    public static let rates = 0.5...3.0
+
+    public init() {}
+
+    /// Where the listener is, on the item's timeline.
+    /// - Parameter engine: what the engine says of the present load.
+    public func position(engine: BookTime?) -> BookTime {
+        guard let item else { return .zero }
+        let now = target ?? (isConfirmed ? engine : nil) ?? place
+        return now.clamped(to: .zero...max(.zero, item.duration))
+    }
+
+    /// Where the listener is in the present part, from 0 to its length.
+    public func partPosition(engine: BookTime?) -> BookTime {
+        guard let part else { return .zero }
+        return (position(engine: engine) - part.start).clamped(to: .zero...part.duration)
+    }
+
+    public var part: Chapter? { parts.indices.contains(partIndex) ? parts[partIndex] : nil }
+    public var hasChapterParts: Bool { parts.count > 1 }
+
+    /// Sound is wanted, whether or not it comes already.
+    public var wantsPlay: Bool {
+        switch phase {
+        case .playing: true
+        case .opening(let play), .loading(let play): play
+        case .empty, .paused, .stopped: false
+        }
+    }
+
+    public var canGoNext: Bool {
+        guard item != nil else { return false }
+        if movesByChapter { return partIndex + 1 < parts.count }
+        return parts.last.map { (target ?? place) + options.skipForward < $0.end } ?? false
+    }
+    /// There is always the start to go back to.
+    public var canGoPrevious: Bool { item != nil }
+    var movesByChapter: Bool { options.next == .chapter && hasChapterParts }
+
+    /// How long until time alone changes something: the next journal line, chapter, or border of what Next can do.
+    /// - Returns: nil while nothing moves by itself.
+    public func wake(engine: BookTime?) -> BookTime? {
+        guard phase == .playing, !isBuffering, let part else { return nil }
+        let now = position(engine: engine)
+        var borders = [part.end]
+        if !movesByChapter, let end = parts.last?.end { borders.append(end - options.skipForward) }
+        let next = borders.filter { $0 > now }.map { BookTime.seconds(($0 - now).seconds / rate) }.min()
+        return min(.second, max(next ?? .second, BookTime(microseconds: 1000)))
+    }
+}
+
+extension Player {
+    public enum Event: Hashable, Sendable {
+        /// The source is being asked for something to play.
+        case opening(play: Bool)
+        /// The source gave it. `rate` is what was remembered for it.
+        case open(Item, at: BookTime, play: Bool, rate: Double)
+        /// The source could not. `mayReturn`: the server did not answer; worth another try.
+        case openFailed(String, mayReturn: Bool)
+        /// Known from the journal at start: can be resumed, is not loaded.
+        case restore(Item, at: BookTime, rate: Double, finished: Bool)
+        case play
+        case pause(Cause)
+        case toggle
+        case stop
+        case next
+        case previous
+        /// Within the present part, as MPRIS seeks.
+        case seekPart(by: BookTime)
+        case setPartPosition(BookTime)
+        case goTo(part: Int)
+        /// On the whole timeline.
+        case seek(to: BookTime)
+        case rate(Double)
+        case volume(Double)
+        /// The listener's place was set from outside: restart, finish, another device.
+        case replace(BookTime, finished: Bool)
+        case report(EngineReport)
+        /// Time passed.
+        case tick
+        /// The program leaves.
+        case leave
+    }
+
+    public enum Cause: String, Hashable, Sendable { case listener, sleepTimer, device, system }
+
+    public enum Effect: Hashable, Sendable {
+        case load(LoadID, [Track], at: BookTime, rate: Double, volume: Double)
+        case start(LoadID)
+        case pause(LoadID)
+        case seek(LoadID, to: BookTime)
+        case setRate(LoadID, Double)
+        case setVolume(Double)
+        case unload
+        /// The place, and the time listened since the last one of these.
+        case heard(Heard)
+        /// Ask the source for the item again, after so long, to go on from here.
+        case reopen(ItemID, at: BookTime, play: Bool, after: BookTime)
+        /// The listening to this item is over for now: close its session.
+        case close(ItemID)
+        /// Played to its real end.
+        case finished(ItemID)
+        case jumped(ItemID, from: BookTime, to: BookTime)
+        /// Announce a discontinuity of the position, after the changed properties.
+        case seeked
+        case rememberRate(ItemID, Double)
+    }
+
+    public struct Heard: Hashable, Sendable {
+        public enum Why: Hashable, Sendable { case tick, pause, seek, stop, end, leave }
+        public let item: ItemID
+        public let place: BookTime
+        /// Wall-clock time in Playing.
+        public let listened: BookTime
+        public let why: Why
+
+        public init(item: ItemID, place: BookTime, listened: BookTime, why: Why) {
+            self.item = item
+            self.place = place
+            self.listened = listened
+            self.why = why
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// Everything that moves the place on purpose.
+extension Player {
+    /// Previous within this much of a chapter's start goes to the one before, later to the start.
+    static let restartLimit = BookTime.seconds(3)
+    /// A rewind asked again within this much of a chapter's start goes on into the one before.
+    static let rewindLimit = BookTime.second
+
+    private var spot: BookTime { target ?? place }
+
+    mutating func next(_ now: Moment) -> [Effect] {
+        guard let item else { return [] }
+        if movesByChapter {
+            return partIndex + 1 < parts.count ? jump(to: parts[partIndex + 1].start, now) : []
+        }
+        let goal = spot + options.skipForward
+        return goal < item.duration ? jump(to: goal, now) : []
+    }
+
+    mutating func previous(_ now: Moment) -> [Effect] {
+        guard let part else { return [] }
+        guard movesByChapter else { return jump(to: max(.zero, spot - options.skipBack), now) }
+        let goesBack = spot - part.start < Self.restartLimit && partIndex > 0
+        return jump(to: goesBack ? parts[partIndex - 1].start : part.start, now)
+    }
+
+    mutating func seekPart(by offset: BookTime, _ now: Moment) -> [Effect] {
+        guard let part else { return [] }
+        let goal = spot + offset
+        if goal < part.start {
+            let isStuck = spot - part.start <= Self.rewindLimit && partIndex > 0
+            return jump(to: isStuck ? max(.zero, goal) : part.start, now)
+        }
+        guard goal > part.end || (goal == part.end && partIndex + 1 == parts.count) else { return jump(to: goal, now) }
+        guard partIndex + 1 < parts.count else { return next(now) }
+        let following = parts[partIndex + 1]
+        return jump(to: goal < following.end ? goal : following.start, now)
+    }
+
+    mutating func setPartPosition(_ position: BookTime, _ now: Moment) -> [Effect] {
+        guard let part, position >= .zero, position <= part.duration else { return [] }
+        return jump(to: part.start + position, now)
+    }
+
+    mutating func jump(to goal: BookTime, _ now: Moment) -> [Effect] {
+        guard let item, item.duration > .zero else { return [] }
+        // Not the very end: landing there by hand must not finish the item.
+        let goal = goal.clamped(to: .zero...max(.zero, item.duration - BookTime(microseconds: 50_000)))
+        let from = spot
+        var effects: [Effect] = []
+        switch phase {
+        case .empty: return []
+        case .playing, .paused:
+            if case .heard(let before) = heard(.tick, now) {
+                target = goal
+                // What was listened to before the jump belongs to it; the place is already the new one.
+                effects = [.heard(Heard(item: item.id, place: goal, listened: before.listened, why: .seek))]
+            }
+            effects.append(.seek(load, to: goal))
+            pausedSince = nil
+        case .loading: target = goal
+        case .opening, .stopped: place = goal
+        }
+        isFinished = false
+        partIndex = index(of: goal)
+        return effects + [.jumped(item.id, from: from, to: goal), .seeked]
+    }
+
+    mutating func setRate(_ wanted: Double, _ now: Moment) -> [Effect] {
+        guard wanted.isFinite else { return [] }
+        if wanted == 0 { return handle(.pause(.listener), at: now, engine: place) }
+        let wanted = wanted.clamped(to: Self.rates)
+        guard wanted != rate else { return [] }
+        rate = wanted
+        let remember: [Effect] = item.map { [.rememberRate($0.id, wanted)] } ?? []
+        switch phase {
+        case .playing, .paused, .loading: return [.setRate(load, wanted)] + remember + [.seeked]
+        case .empty, .opening, .stopped: return remember
+        }
+    }
+
+    mutating func setVolume(_ wanted: Double) -> [Effect] {
+        guard wanted.isFinite else { return [] }
+        let wanted = wanted.clamped(to: 0...1)
+        guard wanted != volume else { return [] }
+        volume = wanted
+        return [.setVolume(wanted)]
+    }
+
+    mutating func replace(_ goal: BookTime, finished: Bool, _ now: Moment) -> [Effect] {
+        guard item != nil else { return [] }
+        let effects = jump(to: goal, now)
+        isFinished = finished
+        return effects
+    }
+}
+
+extension EngineFailure {
+    /// Worth asking the source again: a session that ended, a server that is away.
+    var mayReturn: Bool {
+        switch self {
+        case .notFound, .refused, .unreachable: true
+        case .missingDecoder, .unreadable, .noSink, .other: false
+        }
+    }
+
+    /// For people, with the next step.
+    public var sentence: String {
+        switch self {
+        case .missingDecoder(let what, let package?):
+            "cannot decode \(what); install the decoder with: sudo apt install \(package)"
+        case .missingDecoder(let what, nil): "cannot decode \(what); install the GStreamer plugin for it"
+        case .notFound: "the audio is no longer there; it may have been removed from the library"
+        case .refused: "the server refused the audio; run 'dogear doctor'"
+        case .unreachable(let reason): "the audio stopped coming: \(reason)"
+        case .unreadable(let track, let reason): "audio file \(track + 1) cannot be played: \(reason)"
+        case .noSink(let reason): "no sound output: \(reason); check the sound settings, or set audio.sink"
+        case .other(let reason): "playing failed: \(reason)"
+        }
+    }
+}

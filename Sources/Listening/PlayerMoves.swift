@@ -1,0 +1,296 @@
+extension Player {
+    /// - Parameters:
+    ///   - engine: the engine's position of the present load at `now`.
+    /// - Returns: what to do, in order.
+    public mutating func handle(_ event: Event, at now: Moment, engine: BookTime?) -> [Effect] {
+        let here = position(engine: engine)
+        if isConfirmed, target == nil { place = here }
+        switch event {
+        case .opening(let play): return beginOpening(play: play)
+        case .open(let item, let place, let play, let rate): return open(item, at: place, play: play, rate: rate, now)
+        case .openFailed(let why, let mayReturn): return openFailed(why, mayReturn: mayReturn)
+        case .restore(let item, let place, let rate, let finished):
+            return restore(item, at: place, rate: rate, finished: finished)
+        case .play: return play(now)
+        case .pause: return pause(now)
+        case .toggle: return wantsPlay ? pause(now) : play(now)
+        case .stop: return stop(now)
+        case .next: return next(now)
+        case .previous: return previous(now)
+        case .seekPart(let offset): return seekPart(by: offset, now)
+        case .setPartPosition(let position): return setPartPosition(position, now)
+        case .goTo(let index): return parts.indices.contains(index) ? jump(to: parts[index].start, now) : []
+        case .seek(let target): return jump(to: target, now)
+        case .rate(let rate): return setRate(rate, now)
+        case .volume(let volume): return setVolume(volume)
+        case .replace(let place, let finished): return replace(place, finished: finished, now)
+        case .report(let report): return report.load == load ? heard(report.word, now) : []
+        case .tick: return tick(now)
+        case .leave: return isConfirmed ? [heard(.leave, now)] : []
+        }
+    }
+
+    // MARK: Opening
+
+    /// What plays goes on until the source has found the other: it may not.
+    private mutating func beginOpening(play: Bool) -> [Effect] {
+        if item == nil || phase == .stopped { phase = .opening(play: play) }
+        error = nil
+        return []
+    }
+
+    private mutating func open(
+        _ item: Item, at place: BookTime, play: Bool, rate: Double, _ now: Moment
+    ) -> [Effect] {
+        var effects = leaveItem(for: item, now)
+        // Play or pause pressed while the source was asked counts.
+        var wanted = play
+        if case .opening(let pressed) = phase { wanted = pressed }
+        settle(item, at: place, rate: rate)
+        load = load.next
+        phase = .loading(play: wanted)
+        effects.append(.load(load, item.tracks, at: self.place, rate: self.rate, volume: volume))
+        return effects
+    }
+
+    /// Closes what was loaded before; the same item opened again goes on in a new session.
+    private mutating func leaveItem(for next: Item, _ now: Moment) -> [Effect] {
+        guard let item, item.id != next.id || isConfirmed else { return [] }
+        let effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        return item.id == next.id ? effects : effects + [.close(item.id)]
+    }
+
+    private mutating func settle(_ item: Item, at place: BookTime, rate: Double) {
+        self.item = item
+        parts =
+            options.chaptersAsTracks && item.chapters.count > 1
+            ? item.chapters : [Chapter(title: item.title, start: .zero, end: item.duration)]
+        self.place = place.clamped(to: .zero...item.duration)
+        if self.place == item.duration { self.place = .zero }
+        partIndex = index(of: self.place)
+        self.rate = rate.clamped(to: Self.rates)
+        target = nil
+        isConfirmed = false
+        isBuffering = false
+        isFinished = false
+        listeningSince = nil
+        pausedSince = nil
+        error = nil
+    }
+
+    private mutating func openFailed(_ why: String, mayReturn: Bool) -> [Effect] {
+        guard case .opening(let play) = phase else {
+            error = why
+            return []
+        }
+        error = why
+        if mayReturn, play, failures > 0, let item { return retry(item, play: play) }
+        phase = item == nil ? .empty : .stopped
+        isBuffering = false
+        failures = 0
+        return []
+    }
+
+    private mutating func restore(_ item: Item, at place: BookTime, rate: Double, finished: Bool) -> [Effect] {
+        guard phase == .empty else { return [] }
+        settle(item, at: place, rate: rate)
+        isFinished = finished
+        phase = .stopped
+        return []
+    }
+
+    // MARK: Play, pause, stop
+
+    private mutating func play(_ now: Moment) -> [Effect] {
+        switch phase {
+        case .empty, .playing: return []
+        case .opening: phase = .opening(play: true)
+        case .loading: phase = .loading(play: true)
+        case .paused:
+            let rewind = resumeRewind(now)
+            phase = .playing
+            listeningSince = now.monotonic
+            error = nil
+            return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
+        case .stopped:
+            guard let item else { return [] }
+            let start = isFinished ? .zero : place
+            phase = .opening(play: true)
+            error = nil
+            return [.reopen(item.id, at: start, play: true, after: .zero)]
+        }
+        return []
+    }
+
+    private mutating func pause(_ now: Moment) -> [Effect] {
+        switch phase {
+        case .empty, .paused, .stopped: return []
+        case .opening:
+            // A stream that was coming back stays where it is; play asks again.
+            phase = item == nil ? .opening(play: false) : .stopped
+            isBuffering = false
+            failures = 0
+            return []
+        case .loading:
+            phase = .loading(play: false)
+            return []
+        case .playing:
+            let heard = heard(.pause, now)
+            phase = .paused
+            isBuffering = false
+            listeningSince = nil
+            pausedSince = now.monotonic
+            return [.pause(load), heard]
+        }
+    }
+
+    private mutating func stop(_ now: Moment) -> [Effect] {
+        guard let item, phase != .stopped else { return [] }
+        var effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        unloaded()
+        if options.stopRestarts, let part {
+            place = part.start
+            effects.append(.seeked)
+        }
+        return effects + [.unload, .close(item.id)]
+    }
+
+    /// Nothing is loaded any more; the place stays.
+    private mutating func unloaded() {
+        phase = .stopped
+        place = target ?? place
+        target = nil
+        isConfirmed = false
+        isBuffering = false
+        listeningSince = nil
+        pausedSince = nil
+        failures = 0
+        load = load.next
+    }
+
+    /// How far to go back after a pause: the longer it was, the more; never past the start of the chapter.
+    private mutating func resumeRewind(_ now: Moment) -> BookTime? {
+        defer { pausedSince = nil }
+        guard options.resumeRewind, let pausedSince, let part else { return nil }
+        let rewind: BookTime
+        switch (now.monotonic - pausedSince) / 1_000_000 {
+        case ..<10: rewind = .zero
+        case ..<60: rewind = .seconds(2)
+        case ..<600: rewind = .seconds(5)
+        case ..<3600: rewind = .seconds(10)
+        default: rewind = .seconds(30)
+        }
+        let goal = max(part.start, place - rewind)
+        guard goal < place else { return nil }
+        target = goal
+        return goal
+    }
+
+    // MARK: The engine's words
+
+    private mutating func heard(_ word: EngineReport.Word, _ now: Moment) -> [Effect] {
+        switch word {
+        case .ready(let confirmed): return ready(at: confirmed, now)
+        case .seeked(let confirmed):
+            guard let wanted = target else { return [] }
+            // Of several seeks only the last is waited for; an exact one lands within a frame or so.
+            guard (confirmed.microseconds - wanted.microseconds).magnitude < 1_000_000 else { return [] }
+            target = nil
+            place = confirmed
+            return []
+        case .buffering(let waits):
+            guard phase == .playing, waits != isBuffering else { return [] }
+            let effect: [Effect] = waits ? [heard(.tick, now)] : [.seeked]
+            isBuffering = waits
+            listeningSince = waits ? nil : now.monotonic
+            return effect
+        case .ended: return ended(now)
+        case .failed(let failure): return failed(failure, now)
+        }
+    }
+
+    private mutating func ready(at confirmed: BookTime, _ now: Moment) -> [Effect] {
+        guard case .loading(let play) = phase else { return [] }
+        isConfirmed = true
+        isBuffering = false
+        error = nil
+        var effects: [Effect] = []
+        if let wanted = target, wanted != confirmed {
+            effects.append(.seek(load, to: wanted))
+        } else {
+            target = nil
+            place = confirmed
+        }
+        partIndex = index(of: target ?? place)
+        if play {
+            phase = .playing
+            listeningSince = now.monotonic
+            effects.append(.start(load))
+        } else {
+            phase = .paused
+        }
+        return effects + [.seeked]
+    }
+
+    private mutating func ended(_ now: Moment) -> [Effect] {
+        guard let item, isConfirmed else { return [] }
+        target = nil
+        place = item.duration
+        let heard = heard(.end, now)
+        unloaded()
+        isFinished = true
+        place = .zero
+        partIndex = 0
+        return [heard, .finished(item.id), .unload, .close(item.id), .seeked]
+    }
+
+    private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {
+        guard let item else { return [] }
+        var effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        let wasPlaying = isConfirmed || failures > 0
+        let play = wantsPlay
+        let failures = failures
+        unloaded()
+        self.failures = failures
+        effects.append(.unload)
+        error = failure.sentence
+        if wasPlaying, play, failure.mayReturn { return effects + retry(item, play: play) }
+        self.failures = 0
+        return effects + [.close(item.id)]
+    }
+
+    /// Asks again at once, then after one, two and from then on every three seconds.
+    private mutating func retry(_ item: Item, play: Bool) -> [Effect] {
+        let delay = BookTime.seconds(Double(min(failures, 3)))
+        failures += 1
+        phase = .opening(play: play)
+        isBuffering = true
+        return [.reopen(item.id, at: place, play: play, after: delay)]
+    }
+
+    // MARK: Time
+
+    private mutating func tick(_ now: Moment) -> [Effect] {
+        guard phase == .playing else { return [] }
+        let effects: [Effect] = isConfirmed ? [heard(.tick, now)] : []
+        failures = 0
+        let index = index(of: target ?? place)
+        guard index != partIndex else { return effects }
+        partIndex = index
+        return effects + [.seeked]
+    }
+
+    /// The present place, and the time listened since this was last called.
+    mutating func heard(_ why: Heard.Why, _ now: Moment) -> Effect {
+        var listened = BookTime.zero
+        if let since = listeningSince {
+            listened = BookTime(microseconds: max(0, now.monotonic - since))
+            listeningSince = now.monotonic
+        }
+        return .heard(Heard(item: item!.id, place: target ?? place, listened: listened, why: why))
+    }
+
+    func index(of place: BookTime) -> Int {
+        parts.isEmpty ? 0 : Timeline.index(at: place, count: parts.count) { parts[$0].start }
+    }
+}

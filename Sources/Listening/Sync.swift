@@ -1,0 +1,174 @@
+/// Keeps the servers in step with the journal: decides what to send, when, and what an answer means. One request at a time
+/// for each account, so that progress writes for an item are serial. Pure: the daemon performs the effects in order, rows
+/// before requests, and reports the answers.
+public struct Sync: Sendable {
+    /// Names a request, so that only its own answer counts.
+    public typealias Ticket = UInt64
+
+    public enum Request: Hashable, Sendable {
+        /// `POST /api/session/:id/sync`: `listened` is what is new since the last one.
+        case sync(stretch: String, item: ItemID, place: BookTime, listened: BookTime, duration: BookTime)
+        /// `POST /api/session/:id/close` with `{}`.
+        case close(stretch: String, item: ItemID)
+        /// `POST /api/session/local-all`, newest first: an item without progress takes the place of the first.
+        case local([Stretch])
+        case progress(ProgressWrite)
+    }
+
+    /// What came of a request.
+    public enum Outcome: Hashable, Sendable {
+        case accepted
+        /// Of `local`: what became of each row, by stretch id; a sentence where it was refused.
+        case rows([String: String?])
+        /// 404: the server does not hold this session.
+        case gone
+        /// The server may or may not have acted.
+        case doubtful
+        /// Nothing reached the server, or it asked for patience: the same again later.
+        case later(retryAfter: Double?)
+        /// Only a new login helps.
+        case signedOut
+        /// For good: a sentence.
+        case refused(String)
+    }
+
+    public enum Effect: Hashable, Sendable {
+        case save(Stretch)
+        case remove(stretch: String)
+        case saveWrite(ProgressWrite)
+        case removeWrite(ItemID)
+        case send(account: String, Ticket, Request)
+        /// Call ``Sync/kick(at:)`` when so much time has passed.
+        case wake(after: BookTime)
+        /// For the log and the listener.
+        case tell(String)
+    }
+
+    /// While playing, so much listening makes a sync due.
+    public static let interval = BookTime.seconds(30)
+
+    struct Lane: Sendable {
+        var busy: Ticket?
+        var backOffs = 0
+        /// Monotonic microseconds before which nothing is sent.
+        var notBefore: Int64 = 0
+        var isSignedOut = false
+    }
+
+    var live: Stretch?
+    /// A sync of the live stretch is wanted now.
+    var isDue = false
+    /// Closed or inherited stretches, by id.
+    var waiting: [String: Stretch] = [:]
+    var writes: [ItemID: ProgressWrite] = [:]
+    var lanes: [String: Lane] = [:]
+    var tickets: Ticket = 0
+    var inFlight: [Ticket: Request] = [:]
+
+    public init() {}
+
+    /// What a server has yet to accept.
+    public var unsent: [Stretch] {
+        (waiting.values.filter { $0.isUnsent || $0.delivery == .parked } + (live.map { $0.isUnsent ? [$0] : [] } ?? []))
+            .sorted { $0.started < $1.started }
+    }
+    public var unsentWrites: [ProgressWrite] { Array(writes.values) }
+    /// The present session, for the one that streams from it.
+    public var liveID: String? { live?.id }
+
+    /// The account part of an Audiobookshelf item; other sources have no server to tell.
+    static func account(of item: ItemID) -> String? {
+        item.source == "abs" ? item.key.split(separator: "/").first.map(String.init) : nil
+    }
+
+    // MARK: What happens
+
+    /// Rows of an earlier run. What it left open is delivered in absolute numbers: nobody knows which sync arrived.
+    public mutating func restore(_ stretches: [Stretch], _ writes: [ProgressWrite], at now: Moment) -> [Effect] {
+        var effects: [Effect] = []
+        for var stretch in stretches {
+            if stretch.delivery == .open || !stretch.isClosed {
+                if stretch.delivery == .open { stretch.delivery = .local }
+                stretch.isClosed = true
+                effects.append(.save(stretch))
+            }
+            waiting[stretch.id] = stretch
+        }
+        for write in writes { self.writes[write.item] = write }
+        return effects + pump(now)
+    }
+
+    /// The server opened a session for this item.
+    /// - Parameter serverNow: milliseconds since 1970 by the server's clock.
+    public mutating func opened(
+        session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64, _ now: Moment
+    ) -> [Effect] {
+        let effects = retire()
+        live = Stretch(
+            id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
+        return effects + [.save(live!)] + pump(now)
+    }
+
+    /// The listener listened, or moved the place.
+    public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
+        guard var stretch = live, stretch.item == heard.item else { return [] }
+        stretch.listened += heard.listened
+        stretch.place = heard.place
+        stretch.updated = max(stretch.updated, serverNow)
+        live = stretch
+        if heard.why != .tick || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
+        return [.save(stretch)] + pump(now)
+    }
+
+    /// The listening to this item is over for now.
+    public mutating func closed(_ item: ItemID, _ now: Moment) -> [Effect] {
+        guard live?.item == item else { return [] }
+        return retire() + pump(now)
+    }
+
+    public mutating func write(_ write: ProgressWrite, _ now: Moment) -> [Effect] {
+        writes[write.item] = write
+        return [.saveWrite(write)] + pump(now)
+    }
+
+    /// Time passed, the network is back, or the listener asked: try what waits.
+    public mutating func kick(at now: Moment, isSign: Bool = false) -> [Effect] {
+        if isSign { for id in lanes.keys { lanes[id]?.notBefore = 0 } }
+        return pump(now)
+    }
+
+    public mutating func signedIn(account: String, _ now: Moment) -> [Effect] {
+        lanes[account, default: Lane()].isSignedOut = false
+        lanes[account]?.notBefore = 0
+        return pump(now)
+    }
+
+    /// The account is gone: its rows go with it.
+    public mutating func forget(account: String) -> [Effect] {
+        lanes[account] = nil
+        var effects: [Effect] = []
+        for stretch in waiting.values where Self.account(of: stretch.item) == account {
+            waiting[stretch.id] = nil
+            effects.append(.remove(stretch: stretch.id))
+        }
+        for item in writes.keys where Self.account(of: item) == account {
+            writes[item] = nil
+            effects.append(.removeWrite(item))
+        }
+        if let live, Self.account(of: live.item) == account {
+            self.live = nil
+            effects.append(.remove(stretch: live.id))
+        }
+        return effects
+    }
+
+    /// The live stretch takes its place among those that wait.
+    private mutating func retire() -> [Effect] {
+        guard var stretch = live else { return [] }
+        live = nil
+        isDue = false
+        stretch.isClosed = true
+        waiting[stretch.id] = stretch
+        return [.save(stretch)]
+    }
+}

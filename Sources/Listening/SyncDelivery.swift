@@ -1,0 +1,201 @@
+/// Which request is next for each account, and what its answer changes.
+extension Sync {
+    /// Sends what can be sent now.
+    mutating func pump(_ now: Moment) -> [Effect] {
+        var effects: [Effect] = []
+        for account in accountsWithWork() {
+            let lane = lanes[account, default: Lane()]
+            guard lane.busy == nil, !lane.isSignedOut else { continue }
+            guard let request = nextRequest(account) else {
+                if let live, Self.account(of: live.item) == account { isDue = false }
+                continue
+            }
+            if lane.notBefore > now.monotonic {
+                effects.append(.wake(after: BookTime(microseconds: lane.notBefore - now.monotonic)))
+                continue
+            }
+            if isLive(request) { isDue = false }
+            tickets += 1
+            lanes[account, default: Lane()].busy = tickets
+            inFlight[tickets] = request
+            effects.append(.send(account: account, tickets, request))
+        }
+        return effects
+    }
+
+    private func accountsWithWork() -> [String] {
+        var found: Set<String> = []
+        if let live, let account = Self.account(of: live.item) { found.insert(account) }
+        for stretch in waiting.values { Self.account(of: stretch.item).map { _ = found.insert($0) } }
+        for item in writes.keys { Self.account(of: item).map { _ = found.insert($0) } }
+        return found.sorted()
+    }
+
+    /// In this order: what an ended session still owes; sessions to close; local sessions; the listener's commands; then
+    /// the live session, so that a command given earlier never lands on top of what was listened to after it.
+    private func nextRequest(_ account: String) -> Request? {
+        let mine = waiting.values.filter { Self.account(of: $0.item) == account && $0.delivery != .parked }
+            .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
+        if let owing = mine.first(where: { $0.delivery == .open && $0.isUnsent }) { return sync(owing) }
+        if let held = mine.first(where: \.isHeldByServer) { return .close(stretch: held.id, item: held.item) }
+        let local = mine.filter { $0.delivery == .local && $0.isUnsent }
+        if !local.isEmpty { return .local(local) }
+        let write = writes.values.filter { Self.account(of: $0.item) == account }.min { $0.made < $1.made }
+        if let write { return .progress(write) }
+        guard let live, isDue, live.isUnsent, Self.account(of: live.item) == account else { return nil }
+        return live.delivery == .open ? sync(live) : .local([live])
+    }
+
+    private func sync(_ stretch: Stretch) -> Request {
+        .sync(
+            stretch: stretch.id, item: stretch.item, place: stretch.reportable,
+            listened: stretch.listened - stretch.sentListened, duration: stretch.duration)
+    }
+
+    private func isLive(_ request: Request) -> Bool {
+        switch request {
+        case .sync(let id, _, _, _, _): id == live?.id
+        case .local(let rows): rows.contains { $0.id == live?.id }
+        case .close, .progress: false
+        }
+    }
+
+    // MARK: Answers
+
+    /// - Parameter spread: random, 0..<1.
+    public mutating func answered(
+        _ ticket: Ticket, account: String, _ outcome: Outcome, at now: Moment, spread: Double
+    ) -> [Effect] {
+        guard let request = inFlight.removeValue(forKey: ticket), lanes[account]?.busy == ticket else { return [] }
+        lanes[account]?.busy = nil
+        switch outcome {
+        case .later(let retryAfter):
+            return putOff(account, request, retryAfter, now, spread)
+        case .signedOut:
+            lanes[account]?.isSignedOut = true
+            if isLive(request) { isDue = true }
+            return []
+        case .accepted, .rows, .gone, .refused:
+            lanes[account]?.backOffs = 0
+            return settle(request, outcome) + pump(now)
+        case .doubtful:
+            return settle(request, outcome) + putOff(account, request, nil, now, spread)
+        }
+    }
+
+    /// The request stays wanted; the account rests for a while.
+    private mutating func putOff(
+        _ account: String, _ request: Request, _ retryAfter: Double?, _ now: Moment, _ spread: Double
+    ) -> [Effect] {
+        let failures = lanes[account]?.backOffs ?? 0
+        let own = min(300, Double(1 << min(failures, 9))) * (1 + spread / 4)
+        let delay = BookTime.seconds(max(own, min(retryAfter ?? 0, 3600)))
+        lanes[account]?.backOffs = failures + 1
+        lanes[account]?.notBefore = now.monotonic + delay.microseconds
+        if isLive(request) { isDue = true }
+        return [.wake(after: delay)]
+    }
+
+    private mutating func settle(_ request: Request, _ outcome: Outcome) -> [Effect] {
+        switch request {
+        case .sync(let id, _, let place, let listened, _): settleSync(id, place, listened, outcome)
+        case .close(let id, _): settleClose(id, outcome)
+        case .local(let rows): settleLocal(rows, outcome)
+        case .progress(let write): settleWrite(write, outcome)
+        }
+    }
+
+    private mutating func settleSync(
+        _ id: String, _ place: BookTime, _ listened: BookTime, _ outcome: Outcome
+    ) -> [Effect] {
+        if outcome != .accepted, id == live?.id { isDue = true }
+        return change(id) { stretch in
+            switch outcome {
+            case .accepted:
+                stretch.sentListened += listened
+                stretch.sentPlace = place
+            case .gone:
+                stretch.delivery = .local
+                stretch.isHeldByServer = false
+            case .doubtful, .refused, .rows, .later, .signedOut:
+                // Absolute numbers under the same id are safe to repeat; a difference is not.
+                stretch.delivery = .local
+            }
+        }
+    }
+
+    private mutating func settleClose(_ id: String, _ outcome: Outcome) -> [Effect] {
+        if case .doubtful = outcome { return [] }
+        return change(id) { stretch in
+            stretch.isHeldByServer = false
+            // Closing wrote the server's own count of a session whose answers were lost: ours goes over it once more.
+            if stretch.delivery == .local, outcome == .accepted {
+                stretch.sentListened = .zero
+                stretch.sentPlace = nil
+            }
+        }
+    }
+
+    private mutating func settleLocal(_ rows: [Stretch], _ outcome: Outcome) -> [Effect] {
+        var effects: [Effect] = []
+        for row in rows {
+            effects += change(row.id) { stretch in
+                switch outcome {
+                case .accepted: Self.accept(&stretch, row)
+                case .rows(let answers):
+                    switch answers[row.id] {
+                    case .some(.none): Self.accept(&stretch, row)
+                    case .some(.some(let sentence)): Self.park(&stretch, sentence)
+                    // The server left this row out of its answer: it stays for the next time.
+                    case .none: break
+                    }
+                case .refused(let sentence): Self.park(&stretch, sentence)
+                case .gone: Self.park(&stretch, "the server does not take local sessions")
+                case .doubtful, .later, .signedOut: break
+                }
+            }
+            if let parked = waiting[row.id], parked.delivery == .parked, let why = parked.refusal {
+                effects.append(.tell("the server refused \(Int(parked.listened.seconds)) s of listening: \(why)"))
+            }
+        }
+        return effects
+    }
+
+    private static func accept(_ stretch: inout Stretch, _ row: Stretch) {
+        stretch.sentListened = row.listened
+        stretch.sentPlace = row.reportable
+    }
+
+    private static func park(_ stretch: inout Stretch, _ sentence: String) {
+        stretch.delivery = .parked
+        stretch.refusal = sentence
+    }
+
+    private mutating func settleWrite(_ write: ProgressWrite, _ outcome: Outcome) -> [Effect] {
+        // Another command for the item may have come meanwhile: only the one that was answered goes.
+        guard writes[write.item] == write else { return [] }
+        switch outcome {
+        case .accepted, .rows:
+            writes[write.item] = nil
+            return [.removeWrite(write.item)]
+        case .gone, .refused:
+            writes[write.item] = nil
+            let why = if case .refused(let sentence) = outcome { sentence } else { "the item is gone from the server" }
+            return [.removeWrite(write.item), .tell("'\(write.kind.rawValue)' was refused: \(why)")]
+        case .doubtful, .later, .signedOut: return []
+        }
+    }
+
+    /// Changes a row wherever it is; one that is closed, let go and wholly delivered is done.
+    private mutating func change(_ id: String, _ body: (inout Stretch) -> Void) -> [Effect] {
+        if live?.id == id {
+            body(&live!)
+            return [.save(live!)]
+        }
+        guard var stretch = waiting[id] else { return [] }
+        body(&stretch)
+        let isDone = !stretch.isHeldByServer && !stretch.isUnsent && stretch.delivery != .parked
+        waiting[id] = isDone ? nil : stretch
+        return [isDone ? .remove(stretch: id) : .save(stretch)]
+    }
+}
