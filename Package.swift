@@ -82,6 +82,6 @@ let package = Package(
 
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
-        tests("CommandLineTests", "dogear", "Control"),
+        tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus"),
     ]
 )
