@@ -46,7 +46,9 @@ extension Player {
         // Play or pause pressed while the source was asked counts.
         var wanted = play
         if case .opening(let pressed) = phase { wanted = pressed }
+        let comesBack = isBuffering && self.item?.id == item.id
         settle(item, at: place, rate: rate)
+        isBuffering = comesBack
         load = load.next
         phase = .loading(play: wanted)
         effects.append(.load(load, item.tracks, at: self.place, rate: self.rate, volume: volume))
