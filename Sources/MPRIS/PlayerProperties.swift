@@ -50,7 +50,7 @@ public struct PlayerProperties: Sendable {
         case .empty, .stopped: .stopped
         // A stream that is coming back is still playing for everyone who looks.
         case .opening, .loading:
-            if player.isBuffering { .playing } else { previous.map { $0.status == .stopped } ?? true ? .stopped : .paused }
+            player.isBuffering ? .playing : (previous?.status ?? .stopped) == .stopped ? .stopped : .paused
         }
     }
 
