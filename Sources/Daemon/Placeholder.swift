@@ -1,1 +1,1 @@
-// Replaced by the first real file of this room.
+// placeholder
