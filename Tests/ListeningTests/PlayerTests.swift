@@ -362,7 +362,9 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(TimeText.parse(text) == .seconds(seconds))
     }
 
-    @Test(arguments: ["", "x", "-5", "1:60", "1:2:3:4", "5x", "h", "1m1h", "1e5", "nan", "٣", "1.5:00", "99999999999999"])
+    @Test(arguments: [
+        "", "x", "-5", "1:60", "1:2:3:4", "5x", "h", "1m1h", "1e5", "nan", "٣", "1.5:00", "99999999999999",
+    ])
     func nonsenseIsNoTime(text: String) { #expect(TimeText.parse(text) == nil) }
 
     @Test func jumps() {

@@ -23,7 +23,9 @@ struct Wire {
     }
 
     mutating func open(_ id: String, _ item: ItemID = emma.id, at place: Double = 0) {
-        take(sync.opened(session: id, item: item, at: .seconds(place), duration: .seconds(180), serverNow: now.wall, now))
+        take(
+            sync.opened(session: id, item: item, at: .seconds(place), duration: .seconds(180), serverNow: now.wall, now)
+        )
     }
 
     mutating func hear(_ seconds: Double, to place: Double, _ why: Player.Heard.Why = .tick, _ item: ItemID = emma.id) {
@@ -31,7 +33,8 @@ struct Wire {
         now.wall += Int64(seconds * 1000)
         take(
             sync.heard(
-                .init(item: item, place: .seconds(place), listened: .seconds(seconds), why: why), serverNow: now.wall, now))
+                .init(item: item, place: .seconds(place), listened: .seconds(seconds), why: why), serverNow: now.wall,
+                now))
     }
 
     /// Answers the oldest request that waits.
@@ -140,7 +143,8 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         old.place = .seconds(10)
         old.updated = 11_000
         var new = Stretch(
-            id: "new", item: emma.id, started: 20_000, startPlace: .seconds(10), duration: .seconds(180), delivery: .open)
+            id: "new", item: emma.id, started: 20_000, startPlace: .seconds(10), duration: .seconds(180),
+            delivery: .open)
         new.listened = .seconds(5)
         new.place = .seconds(15)
         new.updated = 25_000
