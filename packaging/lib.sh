@@ -73,7 +73,7 @@ EOF
         HOME="$private_session_at/home" XDG_RUNTIME_DIR="$private_session_at/run" \
         XDG_CONFIG_HOME="$private_session_at/home/.config" XDG_DATA_HOME="$private_session_at/home/.local/share" \
         XDG_STATE_HOME="$private_session_at/home/.local/state" XDG_CACHE_HOME="$private_session_at/home/.cache" \
-        GSETTINGS_BACKEND=memory NO_AT_BRIDGE=1 \
+        GST_REGISTRY="${GST_REGISTRY:-$root/.build/gstreamer-registry.bin}" GSETTINGS_BACKEND=memory NO_AT_BRIDGE=1 \
         dbus-run-session --config-file="$private_session_at/bus.conf" -- sh -eu -c '
             printf private | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>"$HOME/keyring.log" &&
                 gdbus wait --session --timeout 10 org.freedesktop.secrets || {
