@@ -39,7 +39,11 @@ stop_process() {
     wait_until 5 gone "$1" || kill -KILL "$1" 2>/dev/null || true
 }
 
-gone() { ! kill -0 "$1" 2>/dev/null; }
+# gone PID: it has ended, whether or not its parent has asked how (in a container often nobody does).
+gone() {
+    kill -0 "$1" 2>/dev/null || return 0
+    grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+}
 
 # private_session FOLDER COMMAND...: runs COMMAND on a session bus of its own, with a home, a runtime folder and an
 # unlocked gnome-keyring of its own inside FOLDER (made, and to be removed, by the caller). Nothing on it is activated
@@ -77,11 +81,11 @@ EOF
         dbus-run-session --config-file="$private_session_at/bus.conf" -- sh -eu -c '
             printf private | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>"$HOME/keyring.log" &&
                 gdbus wait --session --timeout 10 org.freedesktop.secrets || {
-                echo "the private keyring did not start:" >&2
-                cat "$HOME/keyring.log" >&2
+                echo "the private keyring did not start:" >&3
+                cat "$HOME/keyring.log" >&3
                 exit 1
             }
-            exec "$@"' private-session "$@"
+            exec "$@" 2>&3 3>&-' private-session "$@" 3>&2 2>"$private_session_at/bus.log"
 }
 
 # pulse_server: the address of the user's sound server, or nothing.
