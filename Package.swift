@@ -47,10 +47,12 @@ let package = Package(
         room("Audiobookshelf", "Listening", "HTTP"),
         room("MPRIS", "Listening", "DBus"),
         room("Control", "Listening", "DBus"),
+        room("Terminal", "Listening", "Control"),
 
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
+        room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
         room("LocalFiles", "Listening"),
@@ -63,7 +65,10 @@ let package = Package(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
             "GStreamer", "LocalFiles", "Secret", "Store", "Settings", "CSystemd", logging),
         .executableTarget(
-            name: "dogear", dependencies: ["Daemon", "Control", "SDBus", "DBus", "Listening", argumentParser, logging],
+            name: "dogear",
+            dependencies: [
+                "Daemon", "Control", "SDBus", "SDJournal", "DBus", "Listening", "Terminal", argumentParser, logging,
+            ],
             swiftSettings: strict),
 
         // What tests and the demo run against; never part of the program.
@@ -75,5 +80,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
+
+        tests("TerminalTests", "Terminal", "Control", "Listening"),
+        // Runs the built program as a process.
+        tests("CommandLineTests", "dogear", "Control"),
     ]
 )

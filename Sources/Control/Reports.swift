@@ -6,6 +6,8 @@ public struct StatusReport: Codable, Hashable, Sendable {
     public var state: State = .empty
     @OrNull public var item: ItemHead?
     @OrNull public var chapter: ChapterRow?
+    /// How many chapters the item has; null without any.
+    @OrNull public var chapters: Int?
     public var position: Double = 0
     public var duration: Double = 0
     public var rate: Double = 1

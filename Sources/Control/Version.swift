@@ -1,0 +1,2 @@
+/// The one place that says which dogear this is.
+public let dogearVersion = "0.1.0"

@@ -1,0 +1,68 @@
+internal import CSystemd
+public import Control
+internal import Glibc
+
+/// What the daemon wrote to the systemd journal, for when it does not run and cannot be asked itself. The daemon's
+/// fields are MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=dogear, DOGEAR_ROOM, and DOGEAR_FACT_<NAME> for each fact.
+public enum JournalReader {
+    public static let identifier = "dogear"
+
+    /// The newest records at or above a priority, oldest of them first.
+    /// - Parameter priority: of syslog: 3 error, 4 warning, 5 notice, 6 info, 7 debug.
+    /// - Returns: empty when there is no journal, or none that this user may read.
+    public static func records(limit: Int, priority: Int) -> [LogsReport.Row] {
+        var opened: OpaquePointer?
+        guard sd_journal_open(&opened, Int32(SD_JOURNAL_LOCAL_ONLY)) >= 0, let journal = opened else {
+            return []
+        }
+        defer { sd_journal_close(journal) }
+        match(journal, "SYSLOG_IDENTIFIER=\(identifier)")
+        match(journal, "_UID=\(getuid())")
+        for level in 0...priority { match(journal, "PRIORITY=\(level)") }
+        sd_journal_seek_tail(journal)
+        var rows: [LogsReport.Row] = []
+        while rows.count < limit, sd_journal_previous(journal) > 0 { rows.append(row(journal)) }
+        return rows.reversed()
+    }
+
+    private static func match(_ journal: OpaquePointer, _ text: String) {
+        sd_journal_add_match(journal, text, text.utf8.count)
+    }
+
+    private static func row(_ journal: OpaquePointer) -> LogsReport.Row {
+        var time: UInt64 = 0
+        sd_journal_get_realtime_usec(journal, &time)
+        var fields: [String: String] = [:]
+        var data: UnsafeRawPointer?
+        var length = 0
+        sd_journal_restart_data(journal)
+        while sd_journal_enumerate_available_data(journal, &data, &length) > 0, let bytes = data {
+            let text = String(decoding: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self)
+            guard let equals = text.firstIndex(of: "=") else { continue }
+            fields[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        return row(time: Int64(time / 1000), fields: fields)
+    }
+
+    /// One entry as the daemon's own report has it.
+    static func row(time: Int64, fields: [String: String]) -> LogsReport.Row {
+        let prefix = "DOGEAR_FACT_"
+        var facts: [String: String] = [:]
+        for (name, value) in fields where name.hasPrefix(prefix) {
+            facts[name.dropFirst(prefix.count).lowercased()] = value
+        }
+        return LogsReport.Row(
+            time: time, level: level(fields["PRIORITY"].flatMap { Int($0) } ?? 6), room: fields["DOGEAR_ROOM"] ?? "",
+            message: fields["MESSAGE"] ?? "", facts: facts)
+    }
+
+    private static func level(_ priority: Int) -> String {
+        switch priority {
+        case ...3: "error"
+        case 4: "warning"
+        case 5: "notice"
+        case 6: "info"
+        default: "debug"
+        }
+    }
+}

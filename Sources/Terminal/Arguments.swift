@@ -1,0 +1,156 @@
+public import Listening
+
+/// What people type, made sense of.
+public enum Arguments {
+    /// `seek -30` and the like: to an option parser `-30` looks like options, so it is put behind `--`.
+    public static func guardingJumps(_ arguments: [String]) -> [String] {
+        guard let command = arguments.first, ["seek", "speed", "volume", "settings"].contains(command),
+            !arguments.contains("--")
+        else { return arguments }
+        let guarded = arguments.filter(looksNegative)
+        if guarded.isEmpty { return arguments }
+        // Behind the first number everything that is no option stays in its order.
+        let rest = arguments.filter { !looksNegative($0) }
+        return rest + ["--"] + guarded
+    }
+
+    private static func looksNegative(_ argument: String) -> Bool {
+        guard argument.first == "-", let second = argument.dropFirst().first else { return false }
+        return second.isASCII && (second.isNumber || second == ".")
+    }
+
+    /// What may be a path: `file://` addresses too. Nil for ids and other addresses.
+    public static func filePath(_ what: String) -> String? {
+        if what.hasPrefix("file://") {
+            let rest = what.dropFirst(7)
+            guard let slash = rest.firstIndex(of: "/") else { return nil }
+            let host = rest[..<slash]
+            return host.isEmpty || host == "localhost" ? unescaped(rest[slash...]) : nil
+        }
+        return isAddress(what) ? nil : what
+    }
+
+    /// Ids and addresses, which are not searched for.
+    public static func isAddress(_ what: String) -> Bool {
+        ["abs:", "http://", "https://", "file://", "/"].contains { what.hasPrefix($0) }
+    }
+
+    private static func unescaped(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), value != 0
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Jump {
+    /// What to say about a text that is none.
+    public static func explanation(of text: String) -> String {
+        "'\(Clean.line(text))' is no place: write 12:30, 1h30m, 50%, chapter:7, +30 or -1:00"
+    }
+}
+
+/// A speed or a volume as typed: a value, or a change of the present one.
+public enum Amount: Hashable, Sendable {
+    case to(Double)
+    case by(Double)
+
+    public static let speeds = 0.5...3.0
+    public static let volumes = 0.0...1.0
+
+    /// `1.25`, `1.25x`, `+0.1`, `-0.1`. Nil for anything else and for speeds that there are not.
+    public init?(speed text: String) {
+        var digits = text[...]
+        if let last = digits.last, last == "x" || last == "×" { digits.removeLast() }
+        self.init(digits, scale: 1, within: Self.speeds)
+    }
+
+    /// `40%`, `0.4`, `+10%`, `-0.1`. Nil for anything else.
+    public init?(volume text: String) {
+        if text.hasSuffix("%") {
+            self.init(text.dropLast(), scale: 0.01, within: Self.volumes)
+        } else {
+            self.init(text[...], scale: 1, within: Self.volumes)
+        }
+    }
+
+    private init?(_ text: Substring, scale: Double, within range: ClosedRange<Double>) {
+        let sign = text.first.flatMap { $0 == "+" ? 1.0 : $0 == "-" ? -1.0 : nil }
+        let digits = sign == nil ? text : text.dropFirst()
+        guard let first = digits.first, first.isASCII, first.isNumber || first == ".",
+            digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let number = Double(digits)
+        else { return nil }
+        if let sign {
+            self = .by(sign * number * scale)
+        } else if range.contains(number * scale) {
+            self = .to(number * scale)
+        } else {
+            return nil
+        }
+    }
+
+    /// Rounded to thousandths, so that changes there and back end where they began.
+    public func applied(to present: Double, within range: ClosedRange<Double>) -> Double {
+        switch self {
+        case .to(let value): value
+        case .by(let change): (((present + change) * 1000).rounded() / 1000).clamped(to: range)
+        }
+    }
+}
+
+/// An answer to "Which one?".
+public enum Choice: Hashable, Sendable {
+    /// Counted from 0.
+    case chosen(Int)
+    /// An empty line, `q`, `n`: none of them.
+    case none
+    case unclear
+
+    public init(_ answer: String, of count: Int) {
+        let words = answer.split(whereSeparator: \.isWhitespace)
+        if words.isEmpty || ["q", "n", "0"].contains(words[0].lowercased()) {
+            self = .none
+        } else if words.count == 1, let number = Int(words[0]), (1...max(1, count)).contains(number) {
+            self = .chosen(number - 1)
+        } else {
+            self = .unclear
+        }
+    }
+}
+
+/// What is typed for a login.
+public enum LoginText {
+    /// `Name: value`. Nil if it is none: the name is a token of HTTP, the value has no control characters.
+    public static func header(_ line: some StringProtocol) -> (name: String, value: String)? {
+        guard let colon = line.firstIndex(of: ":") else { return nil }
+        let name = line[..<colon]
+        let marks = Set("!#$%&'*+-.^_`|~")
+        guard !name.isEmpty,
+            name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || marks.contains($0) })
+        else { return nil }
+        var value = line[line.index(after: colon)...]
+        while let first = value.first, first == " " || first == "\t" { value = value.dropFirst() }
+        while let last = value.last, last == " " || last == "\t" { value = value.dropLast() }
+        guard value.unicodeScalars.allSatisfy({ ($0.value >= 0x20 || $0 == "\t") && $0.value != 0x7F }) else {
+            return nil
+        }
+        return (String(name), String(value))
+    }
+
+    /// `https://user:password@host`: a password that others can see in the list of processes.
+    public static func hasUserInfo(_ address: String) -> Bool {
+        var rest = address[...]
+        if let slashes = rest.firstRange(of: "://") { rest = rest[slashes.upperBound...] }
+        return rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }.contains("@")
+    }
+}

@@ -1,0 +1,62 @@
+/// Titles and names come from strangers: nothing of them may move the cursor, change colours or turn lines around.
+public enum Clean {
+    /// On one line: control characters, escapes and line ends become spaces, direction marks and invisible
+    /// characters go.
+    public static func line(_ text: some StringProtocol) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch kind(of: scalar) {
+            case .plain: scalars.append(scalar)
+            case .control: if scalars.last != " " { scalars.append(" ") }
+            case .hidden: break
+            }
+        }
+        return String(scalars.trimmingSpaces())
+    }
+
+    /// In paragraphs: as ``line(_:)``, each on its own. Several empty lines become one.
+    public static func paragraphs(_ text: String) -> [String] {
+        var lines: [String] = []
+        for part in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            let line = line(part)
+            if !line.isEmpty || lines.last?.isEmpty == false { lines.append(line) }
+        }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines
+    }
+
+    /// The same JSON with what a terminal would obey written as `\u….`: such characters are only ever inside strings.
+    public static func json(_ text: String) -> String {
+        var out = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if kind(of: scalar) == .plain || scalar == "\n" || scalar.value > 0xFFFF {
+                out.append(scalar)
+            } else {
+                let digits = String(scalar.value, radix: 16)
+                out.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+            }
+        }
+        return String(out)
+    }
+
+    private enum Kind { case plain, control, hidden }
+
+    private static func kind(of scalar: Unicode.Scalar) -> Kind {
+        switch scalar.value {
+        case 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .control
+        case 0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB:
+            .hidden
+        case 0xE0000...0xE001F, 0xE0080...0xE00FF: .hidden
+        default: .plain
+        }
+    }
+}
+
+extension String.UnicodeScalarView {
+    fileprivate func trimmingSpaces() -> Self {
+        var rest = self[...]
+        while rest.first == " " { rest.removeFirst() }
+        while rest.last == " " { rest.removeLast() }
+        return Self(rest)
+    }
+}

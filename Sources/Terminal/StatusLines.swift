@@ -1,0 +1,93 @@
+public import Control
+internal import Listening
+
+extension ItemHead {
+    /// `Title — Author`, or for an episode `Title — Podcast`.
+    public var byline: String {
+        let people = podcast.map(Clean.line) ?? Clean.line(authors.joined(separator: ", "))
+        let title = Clean.line(title)
+        let name = title.isEmpty ? Clean.line(id) : title
+        return people.isEmpty ? name : "\(name) — \(people)"
+    }
+}
+
+extension StatusReport {
+    /// What plays and, below it, where; then what is out of the ordinary.
+    public func lines(on surface: Surface) -> [String] {
+        guard let item else {
+            let hint = "Nothing is loaded. 'dogear play WORDS' plays something; 'dogear continue' lists what was begun."
+            return (surface.columns == nil ? [hint] : Width.wrap(hint, to: surface.columns ?? 80)) + trouble(surface)
+        }
+        let word = stateWord
+        let indent = String(repeating: " ", count: word.count + 2)
+        var lines = [surface.paint(word, .bold) + "  " + surface.cut(item.byline, after: indent.count)]
+        let times = self.times
+        let bar = surface.columns == nil || duration <= 0 ? "" : surface.bar(share) + "  "
+        if let chapter {
+            let room = indent.count + 3 + (bar.isEmpty ? 0 : 12) + Width.of(times)
+            lines.append(indent + surface.cut(name(of: chapter), after: room) + "   " + bar + times)
+        } else {
+            lines.append(indent + bar + times)
+        }
+        let extras = self.extras
+        if !extras.isEmpty { lines.append(indent + extras.joined(separator: " · ")) }
+        return lines + trouble(surface)
+    }
+
+    /// All on one line, for following.
+    public func line(on surface: Surface) -> String {
+        guard let item else { return (["Nothing is loaded."] + trouble(surface)).joined(separator: "  ") }
+        let parts: [String?] = [
+            surface.paint(stateWord, .bold), item.byline, chapter.map(name), times,
+            extras.isEmpty ? nil : extras.joined(separator: " · "), error.map(Clean.line),
+        ]
+        return parts.compactMap(\.self).joined(separator: "  ")
+    }
+
+    private var stateWord: String {
+        switch state {
+        case .playing: "Playing"
+        case .paused: "Paused"
+        case .buffering: "Buffering"
+        case .stopped: "Stopped"
+        case .empty: "Empty"
+        }
+    }
+
+    private var share: Double { duration > 0 ? position / duration : 0 }
+
+    private func name(of chapter: ChapterRow) -> String {
+        let title = Clean.line(chapter.title)
+        return "chapter \(chapter.index)" + (chapters.map { "/\($0)" } ?? "") + (title.isEmpty ? "" : " “\(title)”")
+    }
+
+    /// `12:05 / 58:00  (1:23:45 of 9:59:00)`: of the chapter, then of the whole.
+    private var times: String {
+        let whole = duration > 0 ? "\(Figures.clock(position)) of \(Figures.clock(duration))" : Figures.clock(position)
+        guard let chapter else { return whole }
+        let length = max(0, chapter.end - chapter.start)
+        let into = (position - chapter.start).clamped(to: 0...length)
+        return "\(Figures.clock(into)) / \(Figures.clock(length))  (\(whole))"
+    }
+
+    private var extras: [String] {
+        var extras: [String] = []
+        if rate != 1 { extras.append(Figures.speed(rate)) }
+        if volume != 1 { extras.append("volume \(Figures.percent(volume))") }
+        if let sleep { extras.append("sleeps in \(Figures.length(sleep))") }
+        if unsent > 0 { extras.append(unsent == 1 ? "1 stretch not sent yet" : "\(unsent) stretches not sent yet") }
+        return extras
+    }
+
+    private func trouble(_ surface: Surface) -> [String] {
+        guard let error else { return [] }
+        return [surface.paint("! " + Clean.line(error), .warning)]
+    }
+}
+
+extension Surface {
+    /// As much as the line still holds behind what is there already.
+    func cut(_ text: String, after used: Int) -> String {
+        columns.map { Width.cut(text, to: max(8, $0 - used)) } ?? text
+    }
+}

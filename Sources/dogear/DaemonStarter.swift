@@ -1,0 +1,102 @@
+import Control
+import DBus
+import Glibc
+import SDBus
+
+/// Starts this same program as the daemon, where the bus has no way to: detached from the terminal, writing its log to
+/// a file in the state folder.
+struct DaemonStarter {
+    let bus: BusClient
+    let peer: BusClient.Peer
+
+    private static let deadline = Duration.seconds(5)
+    private static let largestLog = 1 << 20
+    /// POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
+    private static let newSession: Int16 = 0x80
+
+    /// Returns once the daemon has its name on the bus.
+    func start() throws {
+        let log = try Self.openLog()
+        defer { close(log) }
+        do throws(BusError) { try bus.watch(peer) } catch { throw ControlError(.failed, error.message) }
+        let process = try spawn(log: log)
+        try wait(for: process)
+    }
+
+    /// - Returns: where a daemon that was started directly writes its log; nil without a home.
+    static var logFile: String? { stateFolder.map { $0 + "/dogear.log" } }
+
+    private static var stateFolder: String? {
+        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/dogear" }
+        return environment("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/dogear" : nil }
+    }
+
+    private static func openLog() throws -> Int32 {
+        guard let folder = stateFolder, let file = logFile else {
+            throw ControlError(.failed, "neither HOME nor XDG_STATE_HOME says where the daemon may write its log")
+        }
+        makeFolders(folder)
+        var facts = stat()
+        if stat(file, &facts) == 0, facts.st_size > largestLog { rename(file, file + ".1") }
+        let log = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard log >= 0 else {
+            throw ControlError(.failed, "cannot write \(file): \(String(cString: strerror(errno)))")
+        }
+        return log
+    }
+
+    /// Each missing folder on the way, for this user alone.
+    private static func makeFolders(_ path: String) {
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            mkdir(made, 0o700)
+        }
+    }
+
+    private func spawn(log: Int32) throws -> pid_t {
+        var program = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        guard readlink("/proc/self/exe", &program, Int(PATH_MAX)) > 0 else {
+            throw ControlError(.failed, "cannot find the program to start as the daemon")
+        }
+        var files = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&files)
+        defer { posix_spawn_file_actions_destroy(&files) }
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&files, log, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&files, log, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Self.newSession)
+
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup("dogear"), strdup("daemon"), nil]
+        defer { for word in words { free(word) } }
+        var process = pid_t()
+        let code = posix_spawn(&process, program, &files, &attributes, &words, environ)
+        guard code == 0 else {
+            throw ControlError(.failed, "cannot start the daemon: \(String(cString: strerror(code)))")
+        }
+        return process
+    }
+
+    /// Waits for the name's owner, and looks now and then whether the process has ended meanwhile. One that ended
+    /// because another daemon was faster is no failure.
+    private func wait(for process: pid_t) throws {
+        let file = Self.logFile ?? "its log"
+        let clock = ContinuousClock()
+        let end = clock.now + Self.deadline
+        do throws(BusError) {
+            while clock.now < end {
+                if try bus.next(within: .milliseconds(100)) == .appeared { return }
+                if waitpid(process, nil, WNOHANG) == process {
+                    if try bus.hasOwner(peer.name) { return }
+                    throw .failed("the daemon ended while it started; \(file) tells why")
+                }
+            }
+        } catch {
+            throw ControlError(.failed, error.message)
+        }
+        throw ControlError(.failed, "the daemon did not get ready within 5 seconds; \(file) may tell why")
+    }
+}

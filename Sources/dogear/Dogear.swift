@@ -1,0 +1,49 @@
+import ArgumentParser
+import Control
+import Terminal
+
+@main
+struct Dogear: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dogear",
+        abstract: "Plays audiobooks and podcasts, from an Audiobookshelf server and from files, and keeps your place.",
+        discussion: """
+            Example:
+              dogear login https://books.example.org
+              dogear play the hobbit
+              dogear seek -30
+
+            Everything plays in the background: close the terminal, use the media keys. Times are 90, 15m, 1h30m or \
+            1:02:03; places are +30, -1:00, 12:30, 50% or chapter:7. WHAT is words to search for, an id, a file, a \
+            folder or an address.
+
+            Exit codes: 0 done, 1 failed, 2 nothing found, 3 not signed in, 4 server not reachable, 64 wrong usage.
+            """,
+        version: "dogear \(dogearVersion)",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Listening",
+                subcommands: [
+                    Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Status.self,
+                    Chapters.self, Speed.self, Volume.self,
+                ]),
+            CommandGroup(
+                name: "Finding",
+                subcommands: [
+                    Continue.self, Latest.self, Libraries.self, List.self, Search.self, Show.self,
+                ]),
+            CommandGroup(name: "Progress", subcommands: [Finish.self, Unfinish.self, Restart.self]),
+            CommandGroup(name: "Accounts", subcommands: [Login.self, Logout.self, Accounts.self]),
+            CommandGroup(
+                name: "Housekeeping", subcommands: [Settings.self, Doctor.self, Logs.self, RunAsDaemon.self]),
+        ])
+
+    func run() {
+        say(overview)
+    }
+
+    /// The program's start: places such as `-30` are put behind `--`, for to the parser they look like options.
+    static func main() {
+        main(Terminal.Arguments.guardingJumps(Array(CommandLine.arguments.dropFirst())))
+    }
+}

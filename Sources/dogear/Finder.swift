@@ -1,0 +1,56 @@
+import Control
+import DBus
+import Glibc
+import Terminal
+
+/// What the listener means by WHAT: a file as its whole path, an id or address as it is, and for words the item that
+/// fits best.
+struct Finder {
+    let link: Link
+
+    /// - Returns: what the daemon takes; empty for "nothing was said".
+    func find(_ words: [String]) throws -> String {
+        let what = words.joined(separator: " ")
+        if what.allSatisfy(\.isWhitespace) { return "" }
+        if let path = Arguments.filePath(what), let whole = realPath(path) { return whole }
+        if Arguments.isAddress(what) { return what }
+        let report = try decode(ListReport.self, try link.ask("Resolve", .string(what)))
+        for problem in report.problems { complain(problem) }
+        switch report.items.count {
+        case 0: throw ControlError(.notFound, "nothing found for “\(what)”; 'dogear search' takes fewer or other words")
+        case 1: return report.items[0].item.id
+        default: return try choose(report, what)
+        }
+    }
+
+    private func choose(_ report: ListReport, _ what: String) throws -> String {
+        guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else {
+            let rows = report.items.map { "  \(Clean.line($0.item.id))  \($0.item.byline)" }
+            throw AmbiguousError(sentence: "“\(what)” fits several; say which, by its id:", rows: rows)
+        }
+        for (index, row) in report.items.enumerated() { hint("  \(index + 1)  \(row.item.byline)") }
+        while true {
+            write("Which one? [1-\(report.items.count)] ", to: STDERR_FILENO)
+            guard let answer = readLine() else { break }
+            switch Choice(answer, of: report.items.count) {
+            case .chosen(let index): return report.items[index].item.id
+            case .none: throw ControlError(.failed, "nothing chosen")
+            case .unclear: continue
+            }
+        }
+        throw ControlError(.failed, "nothing chosen")
+    }
+
+    /// - Returns: nil if there is no such file or folder.
+    private func realPath(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}
+
+/// Several items fit and nobody can be asked.
+struct AmbiguousError: Error {
+    var sentence: String
+    var rows: [String]
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Control
+import DBus
+import Terminal
+
+struct Settings: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show or change settings.",
+        discussion: """
+            Example:
+              dogear settings
+              dogear settings speed
+              dogear settings speed 1.2
+
+            They are kept in dogear/config.toml in your configuration folder and take effect at once.
+            """)
+
+    @Argument(help: "Which one; all without.")
+    var key: String?
+
+    @Argument(help: "Its new value.")
+    var value: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws {
+        let link = try Link()
+        let json: String
+        if let key, !value.isEmpty {
+            json = try link.ask("SetSetting", .string(key), .string(value.joined(separator: " ")))
+        } else if let key {
+            json = try link.ask("GetSetting", .string(key))
+        } else {
+            json = try link.ask("Settings")
+        }
+        for problem in try decode(SettingsReport.self, json).problems { complain(problem) }
+        try show(json, output, as: SettingsReport.self) { $0.lines(on: $1) }
+    }
+}
+
+struct Doctor: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check that everything dogear needs is there.",
+        discussion: "Example:\n  dogear doctor\n\nExit code 1 when something is wrong; each finding says what to do.")
+
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws {
+        let json = try ask()
+        try show(json, output, as: DoctorReport.self) { $0.lines(on: $1) }
+        if try decode(DoctorReport.self, json).checks.contains(where: { $0.outcome == .bad }) {
+            throw ExitCode.failure
+        }
+    }
+
+    /// Without a daemon to ask, that is the finding.
+    private func ask() throws -> String {
+        do {
+            return try Link().ask("Doctor")
+        } catch let error as ControlError {
+            return try encode(
+                DoctorReport(checks: [.init("daemon", .bad, "it cannot be asked", advice: error.message)]))
+        }
+    }
+}
+
+struct RunAsDaemon: DogearCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "daemon",
+        abstract: "Be the player in the background; the other commands start it when needed.",
+        discussion: """
+            Example:
+              dogear daemon
+
+            Ends on SIGTERM or Ctrl-C, after it has saved your place. Under systemd it logs to the journal, \
+            else to standard error.
+            """)
+
+    @Flag(help: "Write the log to standard error as JSON, one object in each line.")
+    var json = false
+
+    func perform() throws {
+        throw ExitCode(runDaemon(jsonLog: json))
+    }
+}

@@ -1,0 +1,86 @@
+import Control
+import DBus
+import SDBus
+
+/// The way to the daemon, which it starts when it does not run.
+struct Link {
+    private static let peer = BusClient.Peer(
+        name: ControlName.bus, path: ControlName.path, interface: ControlName.interface)
+
+    let bus: BusClient
+
+    init() throws(ControlError) {
+        do throws(BusError) {
+            bus = try BusClient()
+        } catch {
+            throw ControlError(.failed, "\(error.message); log in to a desktop, or run: dbus-run-session -- bash")
+        }
+    }
+
+    /// Asks one thing of the daemon.
+    /// - Returns: the report, as JSON.
+    func ask(_ member: String, _ arguments: Value..., within limit: Duration = .seconds(120)) throws -> String {
+        do throws(BusError) {
+            return try report(member, arguments, limit)
+        } catch {
+            guard isUnstartable(error) else { throw sentence(error) }
+        }
+        try DaemonStarter(bus: bus, peer: Self.peer).start()
+        do throws(BusError) { return try report(member, arguments, limit) } catch { throw sentence(error) }
+    }
+
+    /// Whether the daemon runs; never starts it.
+    func isRunning() throws -> Bool {
+        do throws(BusError) { return try bus.hasOwner(Self.peer.name) } catch { throw sentence(error) }
+    }
+
+    /// From now on ``next()`` tells what happens.
+    func watch() throws {
+        do throws(BusError) { try bus.watch(Self.peer) } catch { throw sentence(error) }
+    }
+
+    /// Waits for the next signal, or for the daemon to come or leave.
+    func next() throws -> BusClient.Event {
+        do throws(BusError) {
+            while true { if let event = try bus.next() { return event } }
+        } catch {
+            throw sentence(error)
+        }
+    }
+
+    private func report(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
+        let answer = try bus.call(member, of: Self.peer, arguments, within: limit)
+        guard let report = answer.first else { throw .failed("the daemon gave an empty answer") }
+        return try report.string()
+    }
+
+    /// The bus knows no way to start the daemon: nothing is installed.
+    private func isUnstartable(_ error: BusError) -> Bool {
+        [
+            "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+            "org.freedesktop.DBus.Error.Spawn.ServiceNotFound", "org.freedesktop.systemd1.NoSuchUnit",
+        ].contains(error.name)
+    }
+
+    private func sentence(_ error: BusError) -> ControlError {
+        if let own = ControlError(error) { return own }
+        let name = error.name
+        let problem =
+            switch name {
+            case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
+                "the daemon stopped before it answered; 'dogear logs' may tell why"
+            case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
+                "the daemon does not answer; 'dogear logs' may tell why"
+            case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownInterface",
+                "org.freedesktop.DBus.Error.UnknownObject":
+                "the running daemon is of another version and does not know this command; end it and try again"
+            case "org.freedesktop.DBus.Error.InvalidArgs": error.message
+            case BusClient.noBus: "\(error.message), and the daemon with it"
+            case _
+            where name.hasPrefix("org.freedesktop.DBus.Error.Spawn.") || name.hasPrefix("org.freedesktop.systemd1"):
+                "the daemon could not be started: \(error.message); 'dogear logs' may tell why"
+            default: error.message
+            }
+        return ControlError(name == "org.freedesktop.DBus.Error.InvalidArgs" ? .usage : .failed, problem)
+    }
+}

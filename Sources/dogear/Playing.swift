@@ -1,0 +1,189 @@
+import ArgumentParser
+import Control
+import DBus
+import Listening
+import Terminal
+
+struct Play: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Play something, or go on with what was listened to last.",
+        discussion: """
+            Example:
+              dogear play
+              dogear play the hobbit
+              dogear play ~/Audiobooks/Emma --at chapter:3
+
+            Playing goes on from your place unless --at says otherwise. When words fit several titles equally well \
+            they are listed and you are asked; where nobody can be asked their ids are listed instead.
+            """)
+
+    @Argument(help: "Words, an id, a file, a folder or an address.", completion: .file())
+    var what: [String] = []
+
+    @Option(parsing: .unconditional, help: "Where to begin: 12:30, 1h30m, 50%, chapter:7, +30 or -30.")
+    var at: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let at, Jump(at) == nil { throw ValidationError(Jump.explanation(of: at)) }
+    }
+
+    func perform() throws {
+        let link = try Link()
+        let chosen = try Finder(link: link).find(what)
+        try show(try link.ask("Play", .string(chosen), .string(at ?? "")), output, as: StatusReport.self) {
+            $0.lines(on: $1)
+        }
+    }
+}
+
+/// Commands without arguments that answer with the status.
+protocol PlayerKey: DogearCommand {
+    static var member: String { get }
+    var output: OutputOptions { get }
+}
+
+extension PlayerKey {
+    func perform() throws {
+        try show(try Link().ask(Self.member), output, as: StatusReport.self) { $0.lines(on: $1) }
+    }
+}
+
+struct Pause: PlayerKey {
+    static let member = "Pause"
+    static let configuration = CommandConfiguration(
+        abstract: "Pause.", discussion: "Example:\n  dogear pause")
+    @OptionGroup var output: OutputOptions
+}
+
+struct Toggle: PlayerKey {
+    static let member = "Toggle"
+    static let configuration = CommandConfiguration(
+        abstract: "Pause what plays, or go on.", discussion: "Example:\n  dogear toggle")
+    @OptionGroup var output: OutputOptions
+}
+
+struct Stop: PlayerKey {
+    static let member = "Stop"
+    static let configuration = CommandConfiguration(
+        abstract: "Stop and keep the place.",
+        discussion: "Example:\n  dogear stop\n\n'dogear play' goes on from there.")
+    @OptionGroup var output: OutputOptions
+}
+
+struct Next: PlayerKey {
+    static let member = "Next"
+    static let configuration = CommandConfiguration(
+        abstract: "Go to the next chapter.", discussion: "Example:\n  dogear next")
+    @OptionGroup var output: OutputOptions
+}
+
+struct Previous: PlayerKey {
+    static let member = "Previous"
+    static let configuration = CommandConfiguration(
+        abstract: "Go to the start of the chapter; within its first seconds, to the one before.",
+        discussion: "Example:\n  dogear previous")
+    @OptionGroup var output: OutputOptions
+}
+
+struct Seek: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Jump forward, back, or to a place.",
+        discussion: """
+            Example:
+              dogear seek +30          half a minute forward
+              dogear seek -1:00        a minute back
+              dogear seek 1:02:03      to that place in the whole book
+              dogear seek 50%
+              dogear seek chapter:7
+            """)
+
+    @Argument(help: "+30, -1:00, 12:30, 1h30m, 50% or chapter:7.")
+    var jump: String
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if Jump(jump) == nil { throw ValidationError(Jump.explanation(of: jump)) }
+    }
+
+    func perform() throws {
+        try show(try Link().ask("Seek", .string(jump)), output, as: StatusReport.self) { $0.lines(on: $1) }
+    }
+}
+
+struct Chapters: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the chapters of what plays, or of something else.",
+        discussion: "Example:\n  dogear chapters\n  dogear chapters the hobbit")
+
+    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .file())
+    var what: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws {
+        let link = try Link()
+        let chosen = try Finder(link: link).find(what)
+        try show(try link.ask("Chapters", .string(chosen)), output, as: ChaptersReport.self) { $0.lines(on: $1) }
+    }
+}
+
+struct Speed: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show or set the speed, 0.5 to 3; voices keep their pitch.",
+        discussion: "Example:\n  dogear speed 1.25\n  dogear speed +0.1")
+
+    @Argument(help: "0.5 to 3, or a change such as +0.1 or -0.1.")
+    var speed: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let speed, Amount(speed: speed) == nil {
+            throw ValidationError("'\(Clean.line(speed))' is no speed: it goes from 0.5 to 3, or +0.1, -0.1")
+        }
+    }
+
+    func perform() throws {
+        let link = try Link()
+        let now = try link.ask("Status")
+        guard let amount = speed.flatMap({ Amount(speed: $0) }) else {
+            return try show(now, output, as: StatusReport.self) { report, _ in [Figures.speed(report.rate)] }
+        }
+        let rate = amount.applied(to: try decode(StatusReport.self, now).rate, within: Amount.speeds)
+        try show(try link.ask("Speed", .double(rate)), output, as: StatusReport.self) { report, _ in
+            [Figures.speed(report.rate)]
+        }
+    }
+}
+
+struct Volume: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show or set the volume.",
+        discussion: "Example:\n  dogear volume 40%\n  dogear volume -10%")
+
+    @Argument(help: "0% to 100%, 0 to 1, or a change such as +10% or -10%.")
+    var volume: String?
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let volume, Amount(volume: volume) == nil {
+            throw ValidationError("'\(Clean.line(volume))' is no volume: it goes from 0% to 100% (or 0 to 1), or +10%")
+        }
+    }
+
+    func perform() throws {
+        let link = try Link()
+        let now = try link.ask("Status")
+        guard let amount = volume.flatMap({ Amount(volume: $0) }) else {
+            return try show(now, output, as: StatusReport.self) { report, _ in [Figures.percent(report.volume)] }
+        }
+        let level = amount.applied(to: try decode(StatusReport.self, now).volume, within: Amount.volumes)
+        try show(try link.ask("Volume", .double(level)), output, as: StatusReport.self) { report, _ in
+            [Figures.percent(report.volume)]
+        }
+    }
+}

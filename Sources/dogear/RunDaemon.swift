@@ -1,0 +1,7 @@
+/// What `dogear daemon` does: runs until it is told to leave.
+/// - Parameter jsonLog: each line of the log is one JSON object, as in `dogear logs --json`.
+/// - Returns: the exit code.
+func runDaemon(jsonLog: Bool) -> Int32 {
+    complain("this build has no daemon")
+    return 1
+}

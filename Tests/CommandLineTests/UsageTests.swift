@@ -1,0 +1,80 @@
+import Testing
+
+/// What the program says before it needs anybody: help, version, wrong usage, no bus.
+struct UsageTests {
+    let dogear: Program
+
+    init() throws { dogear = Program(home: try Program.Home()) }
+
+    static let commands = [
+        "login", "logout", "accounts", "status", "play", "pause", "toggle", "stop", "next", "previous", "seek",
+        "chapters", "speed", "volume", "continue", "latest", "libraries", "list", "search", "show", "finish",
+        "unfinish", "restart", "settings", "doctor", "logs", "daemon",
+    ]
+
+    @Test func aloneItGivesAnOverview() async throws {
+        let outcome = try await dogear()
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains("dogear play [WORDS]"))
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test func version() async throws {
+        let outcome = try await dogear("--version")
+        #expect(outcome.code == 0)
+        #expect(outcome.output == "dogear 0.1.0\n")
+    }
+
+    @Test(arguments: commands) func everyCommandHasHelpWithAnExampleAndJSON(_ command: String) async throws {
+        let outcome = try await dogear(command, "--help")
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains("Example:\n  dogear \(command)"))
+        #expect(outcome.output.contains("--json"))
+    }
+
+    @Test(arguments: [
+        ["bogus"], ["seek"], ["seek", "soon"], ["seek", "-5x"], ["speed", "9"], ["speed", "fast"], ["volume", "101%"],
+        ["volume", "-x"], ["list", "--sort", "colour"], ["list", "--limit", "0"], ["list", "--page", "-1"],
+        ["search"], ["search", " "], ["play", "--at", "noon"], ["logs", "--level", "loud"], ["pause", "now"],
+        ["login"], ["login", "books.example.org"], ["login", "books.example.org", "--password-stdin"],
+        ["login", "https://ada:pw@books.example.org"], ["login", "books.example.org", "--openid"],
+        ["login", "books.example.org", "--password-stdin", "--api-key-stdin"],
+        ["login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "nonsense"],
+    ])
+    func wrongUsageIs64(_ arguments: [String]) async throws {
+        let outcome = try await dogear(arguments)
+        #expect(outcome.code == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("Usage: dogear"))
+    }
+
+    @Test func aHeaderIsNotRepeatedInTheError() async throws {
+        let outcome = try await dogear(
+            "login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "hunter2")
+        #expect(!outcome.errors.contains("hunter2"))
+    }
+
+    @Test(arguments: [["status"], ["play"], ["seek", "-30"], ["seek", "--", "-1:00"], ["seek", "--json", "-.5"]])
+    func withoutASessionBusItSaysWhatToDo(_ arguments: [String]) async throws {
+        let outcome = try await dogear(arguments)
+        #expect(outcome.code == 1)
+        #expect(outcome.output.isEmpty)
+        #expect(
+            outcome.errors == "dogear: no session bus; log in to a desktop, or run: dbus-run-session -- bash\n")
+    }
+
+    @Test func theDoctorReportsAMissingBus() async throws {
+        let outcome = try await dogear("doctor")
+        #expect(outcome.code == 1)
+        #expect(outcome.output.hasPrefix("✗ daemon: "))
+        #expect(outcome.output.contains("dbus-run-session"))
+    }
+
+    @Test func completionScripts() async throws {
+        for shell in ["bash", "zsh", "fish"] {
+            let outcome = try await dogear("--generate-completion-script", shell)
+            #expect(outcome.code == 0)
+            #expect(outcome.output.contains("chapters"))
+        }
+    }
+}
