@@ -54,14 +54,15 @@ let package = Package(
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
         room("LocalFiles", "Listening"),
-        room("Secret", "CSecret", "Listening"),
-        room("Store", "Listening", grdb),
-        room("Settings", "Listening", toml),
+        room("Folders"),
+        room("Secret", "CSecret", "EventLoop", "Listening"),
+        room("Store", "Folders", "Listening", grdb),
+        room("Settings", "Folders", "Listening", toml),
 
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
-            "GStreamer", "LocalFiles", "Secret", "Store", "Settings", "CSystemd", logging),
+            "GStreamer", "LocalFiles", "Folders", "Secret", "Store", "Settings", "CSystemd", logging),
         .executableTarget(
             name: "dogear", dependencies: ["Daemon", "Control", "SDBus", "DBus", "Listening", argumentParser, logging],
             swiftSettings: strict),
@@ -74,5 +75,10 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        .executableTarget(
+            name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
+            swiftSettings: strict),
+        tests("FoldersTests", "Folders", "TestSupport"),
+        tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
     ]
 )
