@@ -56,14 +56,15 @@ let package = Package(
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
         room("LocalFiles", "Listening"),
-        room("Secret", "CSecret", "Listening"),
-        room("Store", "Listening", grdb),
-        room("Settings", "Listening", toml),
+        room("Folders"),
+        room("Secret", "CSecret", "EventLoop", "Listening"),
+        room("Store", "Folders", "Listening", grdb),
+        room("Settings", "Folders", "Listening", toml),
 
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
-            "GStreamer", "LocalFiles", "Secret", "Store", "Settings", "CSystemd", logging),
+            "GStreamer", "LocalFiles", "Folders", "Secret", "Store", "Settings", "CSystemd", logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -84,5 +85,10 @@ let package = Package(
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control"),
+        .executableTarget(
+            name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
+            swiftSettings: strict),
+        tests("FoldersTests", "Folders", "TestSupport"),
+        tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
     ]
 )
