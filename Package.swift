@@ -74,5 +74,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        tests("HTTPTests", "HTTP"),
+        tests("CurlTests", "Curl", "HTTP"),
     ]
 )

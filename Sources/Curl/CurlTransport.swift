@@ -20,7 +20,8 @@ public struct CurlTransport: Transport {
         try await run(request, file: path)
     }
 
-    @CurlActor private func run(_ request: HTTPRequest, file path: String?) async throws(TransportError) -> HTTPResponse {
+    @CurlActor private func run(_ request: HTTPRequest, file path: String?) async throws(TransportError) -> HTTPResponse
+    {
         let target = try Target(request.url)
         let lines = try request.headerLines
         let number = CurlActor.multi.nextNumber()

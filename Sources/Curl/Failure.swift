@@ -14,7 +14,8 @@ struct Failure {
 
     var error: TransportError {
         switch code {
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .badURL
+        case CURLE_URL_MALFORMAT: .badURL
+        case CURLE_UNSUPPORTED_PROTOCOL where !hasSent: .badURL
         case CURLE_COULDNT_RESOLVE_HOST: .unreachable(host: host, reason: "no such name")
         case CURLE_COULDNT_RESOLVE_PROXY: .unreachable(host: host, reason: "the proxy's name is not known")
         case CURLE_COULDNT_CONNECT: .unreachable(host: host, reason: systemReason ?? "no connection")

@@ -13,7 +13,9 @@ internal import HTTP
         let stamp = try Stamp(path)
         if let entry = known[path], entry.stamp == stamp { return entry.certificates }
         let own = try contents(path)
-        guard own.contains(marker) else { throw CurlError(code: CURLE_SSL_CACERT_BADFILE, text: "\(path) holds no certificate in PEM form") }
+        guard own.contains(marker) else {
+            throw CurlError(code: CURLE_SSL_CACERT_BADFILE, text: "\(path) holds no certificate in PEM form")
+        }
         let all = system + [UInt8(ascii: "\n")] + own
         known[path] = (stamp, all)
         return all
