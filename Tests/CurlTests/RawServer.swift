@@ -23,7 +23,7 @@ final class RawServer: Sendable {
             var number = 0
             while true {
                 let client = accept(listener, nil, nil)
-                if client < 0 { return }
+                if client < 0 { break }
                 let connection = RawConnection(descriptor: client)
                 let mine = number
                 onThread {
@@ -32,13 +32,11 @@ final class RawServer: Sendable {
                 }
                 number += 1
             }
+            close(listener)  // here, so that its number is not another test's before this thread has left it
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 }
