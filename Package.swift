@@ -90,5 +90,7 @@ let package = Package(
             swiftSettings: strict),
         tests("FoldersTests", "Folders", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
+        tests("HTTPTests", "HTTP"),
+        tests("CurlTests", "Curl", "HTTP"),
     ]
 )
