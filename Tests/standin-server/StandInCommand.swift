@@ -36,7 +36,7 @@ struct StandInCommand: AsyncParsableCommand {
     var refreshExpiry: Int?
 
     @Option(name: .customLong("version"), help: "Release to behave like: 2.36.0, 2.30.0 or 2.25.1.")
-    var release = StandInVersion.v2_36_0
+    var release = StandInVersion.v2_36_0.rawValue
 
     @Option(help: "Path under which every route answers besides the root.")
     var basePath = "/audiobookshelf"
@@ -48,6 +48,10 @@ struct StandInCommand: AsyncParsableCommand {
         if passwordFile != nil, passwordStdin {
             throw ValidationError("--password-file and --password-stdin exclude each other")
         }
+        guard StandInVersion(rawValue: release) != nil else {
+            throw ValidationError(
+                "--version is one of \(StandInVersion.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
         if !basePath.isEmpty, !basePath.hasPrefix("/") || basePath.hasSuffix("/") {
             throw ValidationError("--base-path begins with a slash and ends without one, or is empty")
         }
@@ -58,7 +62,8 @@ struct StandInCommand: AsyncParsableCommand {
         let password = given ?? UUID().uuidString.lowercased()
         let account = StandInUser(name: user, password: password, kind: .root)
         var settings = StandInConfiguration(
-            users: [account], libraries: try StandInLibrary.load(folder: library), version: release)
+            users: [account], libraries: try StandInLibrary.load(folder: library),
+            version: StandInVersion(rawValue: release) ?? .v2_36_0)
         settings.port = port
         settings.basePath = basePath
         settings.accessExpiry = accessExpiry ?? settings.accessExpiry
@@ -68,7 +73,9 @@ struct StandInCommand: AsyncParsableCommand {
         let address = try await server.start()
         say("listening on \(address)")
         if given == nil { say("user \(user), password \(password)") }
-        if let readyFile { try Data((address + "\n").utf8).write(to: URL(fileURLWithPath: readyFile), options: .atomic) }
+        if let readyFile {
+            try Data((address + "\n").utf8).write(to: URL(fileURLWithPath: readyFile), options: .atomic)
+        }
         await signals.next()
         await server.stop()
     }
@@ -83,8 +90,6 @@ struct StandInCommand: AsyncParsableCommand {
     /// Writes a line at once, also into a pipe.
     private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }
-
-extension StandInVersion: ExpressibleByArgument {}
 
 /// Waits for signals without a handler that could run at a bad moment.
 private struct Signals {

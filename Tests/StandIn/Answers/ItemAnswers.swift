@@ -82,7 +82,8 @@ enum ItemAnswers {
     }
 
     private static func redirect(to path: String) -> Answer {
-        var answer = Answer(302, type: "text/plain; charset=utf-8", Data("Found. Redirecting to \(path)".utf8), tagged: false)
+        var answer = Answer(
+            302, type: "text/plain; charset=utf-8", Data("Found. Redirecting to \(path)".utf8), tagged: false)
         answer.headers += [("Location", path), ("Vary", "Accept")]
         return answer
     }

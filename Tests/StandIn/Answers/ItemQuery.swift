@@ -116,7 +116,8 @@ struct ItemQuery {
     private func sortKey(_ item: StandInItem, _ key: String) -> SortKey {
         switch key {
         case "media.metadata.title": .text(item.title.lowercased())
-        case "media.metadata.authorName", "media.metadata.author": .text(item.authors.joined(separator: ", ").lowercased())
+        case "media.metadata.authorName", "media.metadata.author":
+            .text(item.authors.joined(separator: ", ").lowercased())
         case "media.metadata.authorNameLF":
             .text(item.authors.map(ItemJSON.lastFirst).joined(separator: ", ").lowercased())
         case "addedAt", "birthtimeMs", "mtimeMs": .number(Double(item.addedAt))

@@ -33,9 +33,15 @@ enum LibraryAnswers {
             return .json(["results": .array(own), "total": .int(own.count), "limit": 0, "page": 0])
         },
         route("/authors") { world, call, library in
-            .json(["authors": .array(LibraryFacts(library, world).authors.map { $0.adding(["lastFirst": .string(ItemJSON.lastFirst($0["name"]?.text ?? ""))]) })])
+            .json([
+                "authors": .array(
+                    LibraryFacts(library, world).authors.map {
+                        $0.adding(["lastFirst": .string(ItemJSON.lastFirst($0["name"]?.text ?? ""))])
+                    })
+            ])
         },
-        route("/narrators") { world, _, library in .json(["narrators": .array(LibraryFacts(library, world).narrators)]) },
+        route("/narrators") { world, _, library in .json(["narrators": .array(LibraryFacts(library, world).narrators)])
+        },
         route("/filterdata") { world, _, library in .json(LibraryFacts(library, world).filterData) },
         Route("GET", "api/series/:id", .user, oneSeries),
     ]
@@ -133,7 +139,9 @@ enum LibraryAnswers {
 
     @Sendable private static func oneSeries(world: inout World, call: Call) -> Answer {
         for library in world.configuration.libraries where world.may(world.user(call).account, see: library) {
-            guard let series = LibraryFacts(library, world).series.first(where: { $0.id == call["id"] }) else { continue }
+            guard let series = LibraryFacts(library, world).series.first(where: { $0.id == call["id"] }) else {
+                continue
+            }
             let json = world.json(of: series, in: library, withBooks: false)
             guard (call.query["include"] ?? "").contains("progress") else { return .json(json) }
             let books = LibraryFacts(library, world).books(of: series).map(\.id)

@@ -37,11 +37,14 @@ extension World {
     fileprivate mutating func startSession(of found: Found, episode: String?, _ call: Call) -> PlaySession {
         let device = device(call.body["deviceInfo"], of: call.userID, userAgent: call.headers["user-agent"])
         for old in open where old.userID == call.userID && old.deviceRow == device.row { close(old.id) }
-        let audio = found.item.podcast == nil ? found.item.audio : found.item.episode(episode ?? "").map { [$0.audio] } ?? []
+        let audio =
+            found.item.podcast == nil ? found.item.audio : found.item.episode(episode ?? "").map { [$0.audio] } ?? []
         let stored = progress(call.userID, item: found.item.id, episode: episode)
         let isStoredForThis = stored?.episodeID == episode
         let start: JSON =
-            if isStoredForThis, let stored, !stored.isFinished, let time = stored.currentTime, time.isTruthy { time } else {
+            if isStoredForThis, let stored, !stored.isFinished, let time = stored.currentTime, time.isTruthy {
+                time
+            } else {
                 0
             }
         let session = PlaySession(

@@ -9,7 +9,8 @@ enum ProgressAnswers {
         Route("GET", "api/me/progress/:item") { world, call in read(world, call, episode: nil) },
         Route("GET", "api/me/progress/:item/:episode") { world, call in read(world, call, episode: call["episode"]) },
         Route("PATCH", "api/me/progress/:item") { world, call in patch(&world, call, episode: nil) },
-        Route("PATCH", "api/me/progress/:item/:episode") { world, call in patch(&world, call, episode: call["episode"]) },
+        Route("PATCH", "api/me/progress/:item/:episode") { world, call in patch(&world, call, episode: call["episode"])
+        },
         Route("DELETE", "api/me/progress/:id", .user, delete),
         Route("GET", "api/me/items-in-progress", .user, inProgress),
         Route("POST", "api/me/item/:item/bookmark", .user, createBookmark),

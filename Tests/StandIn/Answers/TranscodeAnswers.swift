@@ -36,7 +36,8 @@ enum TranscodeAnswers {
 
     private static func playlist(_ session: PlaySession, _ now: Int) -> Answer {
         var lines = [
-            "#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-ALLOW-CACHE:NO", "#EXT-X-TARGETDURATION:6", "#EXT-X-MEDIA-SEQUENCE:0",
+            "#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-ALLOW-CACHE:NO", "#EXT-X-TARGETDURATION:6",
+            "#EXT-X-MEDIA-SEQUENCE:0",
             "#EXT-X-PLAYLIST-TYPE:VOD",
         ]
         var start = 0.0
@@ -52,7 +53,9 @@ enum TranscodeAnswers {
     }
 
     /// The file that holds a time of the book, and the time inside it. A segment ends where its file does.
-    private static func source(of session: PlaySession, at time: Double, _ world: World) -> (path: String, start: Double)? {
+    private static func source(of session: PlaySession, at time: Double, _ world: World) -> (
+        path: String, start: Double
+    )? {
         guard let item = world.find(session.itemID)?.item else { return nil }
         var start = 0.0
         for audio in session.episodeID.flatMap(item.episode).map({ [$0.audio] }) ?? item.audio {

@@ -20,7 +20,8 @@ extension World {
         return json.adding([
             "mediaProgress": .array(user.progress.map(\.json)), "seriesHideFromContinueListening": [],
             "bookmarks": .array(user.bookmarks), "isActive": .bool(account.isActive), "isLocked": false,
-            "lastSeen": .optional(user.lastSeen), "createdAt": .int(user.createdAt), "permissions": permissions(account),
+            "lastSeen": .optional(user.lastSeen), "createdAt": .int(user.createdAt),
+            "permissions": permissions(account),
             "librariesAccessible": .strings(account.libraries ?? []), "itemTagsSelected": [], "hasOpenIDLink": false,
         ])
     }

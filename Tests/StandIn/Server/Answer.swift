@@ -34,7 +34,8 @@ struct Answer: Sendable {
     }
 
     private static let policy = [
-        (name: "Content-Security-Policy", value: "frame-ancestors 'self'"), (name: "Referrer-Policy", value: "no-referrer"),
+        (name: "Content-Security-Policy", value: "frame-ancestors 'self'"),
+        (name: "Referrer-Policy", value: "no-referrer"),
     ]
 
     static func json(_ value: JSON, status: Int = 200) -> Answer {

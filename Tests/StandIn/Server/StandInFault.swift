@@ -1,7 +1,8 @@
 /// How the stand-in is to fail a request.
 public enum StandInFault: Sendable {
     /// Answers with this status and text, without acting.
-    case status(Int, body: String = "", contentType: String = "text/plain; charset=utf-8", headers: [String: String] = [:])
+    case status(
+        Int, body: String = "", contentType: String = "text/plain; charset=utf-8", headers: [String: String] = [:])
     /// Acts, then closes half-way through the body.
     case truncated
     /// Closes the connection without acting and without a byte of answer.
@@ -137,7 +138,8 @@ extension FaultList.Entry {
     fileprivate func matches(_ call: Call) -> Bool {
         guard method == nil || method == call.method else { return false }
         if pattern.last == "**" {
-            return call.segments.count >= pattern.count - 1 && isSame(pattern.dropLast(), call.segments.prefix(pattern.count - 1))
+            return call.segments.count >= pattern.count - 1
+                && isSame(pattern.dropLast(), call.segments.prefix(pattern.count - 1))
         }
         return call.segments.count == pattern.count && isSame(pattern[...], call.segments[...])
     }

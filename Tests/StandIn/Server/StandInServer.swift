@@ -30,20 +30,26 @@ public final class StandInServer: Sendable {
             // Held requests may wait as long as their test does.
             config: .init(address: address, timeout: 3600, sharedRequestReplaySize: 16_000_000, logger: .disabled),
             handler: ClosureHTTPHandler { try await connection.handle($0) })
-        let task = Task { try await server.run() }
-        running.withLock { $0 = (server, task) }
-        do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                // A port that is taken ends `run` at once; waiting for it to listen would take the whole timeout.
-                group.addTask { try await task.value }
-                group.addTask { try await server.waitUntilListening() }
-                try await group.next()
-                group.cancelAll()
+        // A port that is taken ends `run` at once; waiting for it to listen would take a whole timeout.
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
+        let task = Task {
+            do {
+                try await server.run()
+            } catch {
+                outcome.yield(.failure(error))
+                throw error
             }
-        } catch {
-            running.withLock { $0 = nil }
-            throw error
         }
+        let listening = Task {
+            try await server.waitUntilListening()
+            outcome.yield(.success(()))
+        }
+        for await first in outcomes {
+            listening.cancel()
+            try first.get()
+            break
+        }
+        running.withLock { $0 = (server, task) }
         guard case .ip4(_, let port)? = await server.listeningAddress else { throw SocketError.unsupportedAddress }
         return "http://127.0.0.1:\(port)"
     }

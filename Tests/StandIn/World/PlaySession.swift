@@ -71,7 +71,9 @@ extension World {
         let row = head.adding(times).adding(position)
             .adding(["startedAt": session.startedAt, "updatedAt": session.updatedAt])
         guard full else { return row }
-        return row.adding(["audioTracks": .array(tracks(of: session, forms, title: title)), "libraryItem": forms.expanded])
+        return row.adding([
+            "audioTracks": .array(tracks(of: session, forms, title: title)), "libraryItem": forms.expanded,
+        ])
     }
 
     /// A device as it comes back from the database: what is unknown is an empty text.

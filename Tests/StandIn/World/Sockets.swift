@@ -53,7 +53,9 @@ extension World {
         return sockets[sid]?.outbox
     }
 
-    private static func event(_ name: String, _ value: JSON) -> String { "42" + JSON.array([.string(name), value]).serialized }
+    private static func event(_ name: String, _ value: JSON) -> String {
+        "42" + JSON.array([.string(name), value]).serialized
+    }
 
     /// Sends an event to every socket of a user, the writer's own included.
     private mutating func tell(_ userID: String, _ name: String, _ value: JSON) {

@@ -30,7 +30,8 @@ struct World: Sendable {
     var version: StandInVersion { configuration.version }
 
     func user(_ call: Call) -> UserState {
-        users.first { $0.account.id == call.userID } ?? UserState(account: StandInUser(name: "", password: ""), createdAt: 0)
+        users.first { $0.account.id == call.userID }
+            ?? UserState(account: StandInUser(name: "", password: ""), createdAt: 0)
     }
 
     mutating func change<Result>(_ userID: String, _ body: (inout UserState) -> Result) -> Result? {
