@@ -19,6 +19,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
+let flyingSocks = Target.Dependency.product(name: "FlyingSocks", package: "FlyingFox")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let package = Package(
@@ -73,7 +74,7 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests and the demo run against; never part of the program.
-        .target(name: "StandIn", dependencies: [flyingFox], path: "Tests/StandIn", swiftSettings: strict),
+        .target(name: "StandIn", dependencies: [flyingFox, flyingSocks], path: "Tests/StandIn", swiftSettings: strict),
         .executableTarget(
             name: "standin-server", dependencies: ["StandIn", argumentParser], path: "Tests/standin-server",
             swiftSettings: strict),
