@@ -66,16 +66,18 @@ public enum Entry: Hashable, Sendable {
         try db.run(
             """
             INSERT INTO stretches (id, item, started, updated, startPlace, place, duration, listened, sentListened,
-                sentPlace, delivery, isClosed, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                sentPlace, delivery, isClosed, isHeldByServer, refusal)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, place = excluded.place,
                 listened = excluded.listened, sentListened = excluded.sentListened, sentPlace = excluded.sentPlace,
-                delivery = excluded.delivery, isClosed = excluded.isClosed, refusal = excluded.refusal
+                delivery = excluded.delivery, isClosed = excluded.isClosed,
+                isHeldByServer = excluded.isHeldByServer, refusal = excluded.refusal
             """,
             [
                 stretch.id, stretch.item.description, stretch.started, stretch.updated,
                 stretch.startPlace.microseconds, stretch.place.microseconds, stretch.duration.microseconds,
                 stretch.listened.microseconds, stretch.sentListened.microseconds, stretch.sentPlace?.microseconds,
-                stretch.delivery.rawValue, stretch.isClosed, stretch.refusal,
+                stretch.delivery.rawValue, stretch.isClosed, stretch.isHeldByServer, stretch.refusal,
             ])
     }
 

@@ -163,6 +163,7 @@ extension Stretch {
         sentListened = row.time("sentListened")
         sentPlace = row.optionalNumber("sentPlace").map(BookTime.init)
         isClosed = row.flag("isClosed")
+        isHeldByServer = row.flag("isHeldByServer")
         refusal = row.text("refusal")
     }
 }

@@ -30,7 +30,7 @@ enum Schema {
             id TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, started INTEGER NOT NULL, updated INTEGER NOT NULL,
             startPlace INTEGER NOT NULL, place INTEGER NOT NULL, duration INTEGER NOT NULL, listened INTEGER NOT NULL,
             sentListened INTEGER NOT NULL, sentPlace INTEGER, delivery TEXT NOT NULL, isClosed INTEGER NOT NULL,
-            refusal TEXT
+            isHeldByServer INTEGER NOT NULL, refusal TEXT
         ) STRICT;
         CREATE TABLE progress (
             item TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, position INTEGER NOT NULL, duration INTEGER NOT NULL,
