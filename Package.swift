@@ -11,8 +11,8 @@ func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -93,5 +93,6 @@ let package = Package(
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP"),
+        tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
     ]
 )

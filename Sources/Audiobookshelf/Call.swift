@@ -40,7 +40,6 @@ struct Call: Sendable {
 
 extension Call {
     static let status = Call("GET", "/status").with { $0.timeout = 15 }
-    static let authorize = Call("POST", "/api/authorize")
     static let me = Call("GET", "/api/me")
     static let libraries = Call("GET", "/api/libraries")
 
@@ -79,10 +78,6 @@ extension Call {
         Call("GET", "/api/libraries/:id/recent-episodes", library).with {
             $0.query = [("limit", "\(limit)"), ("page", "\(page)")]
         }
-    }
-
-    static func personalized(library: String, limit: Int) -> Call {
-        Call("GET", "/api/libraries/:id/personalized", library).with { $0.query = [("limit", "\(limit)")] }
     }
 
     static func search(library: String, words: String, limit: Int) -> Call {

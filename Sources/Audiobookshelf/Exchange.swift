@@ -1,5 +1,5 @@
-internal import Listening
 internal import HTTP
+internal import Listening
 
 /// Turns what a transport says into what this room says.
 extension ShelfError {

@@ -99,8 +99,10 @@ extension ShelfError: CustomStringConvertible {
         case .serverFault(let server, let status):
             "\(server) has a problem of its own (status \(status)); try again later, its log says more"
         case .missing(let field, let endpoint): "\(endpoint) answered without '\(field)'; please report this line"
-        case .unreadable(let endpoint): "\(endpoint) answered with damaged data; try again, and report this line if it stays"
-        case .tooLarge(let endpoint): "\(endpoint) answered with more than dogear reads at once; ask for less with --limit"
+        case .unreadable(let endpoint):
+            "\(endpoint) answered with damaged data; try again, and report this line if it stays"
+        case .tooLarge(let endpoint):
+            "\(endpoint) answered with more than dogear reads at once; ask for less with --limit"
         case .cancelled: "cancelled"
         case .file(let reason): "a downloaded file could not be written: \(reason)"
         }
@@ -137,7 +139,8 @@ extension ShelfError {
             .certificate, .noEncryption, .vault, .tokenRefused:
             true
         case .badAddress, .badHeader, .insecureHTTP, .notInitialised, .wrongPassword, .keyRefused,
-            .passwordsNotAccepted, .signedOut, .forbidden, .notFound, .notPlayable, .refused, .missing, .tooLarge, .file:
+            .passwordsNotAccepted, .signedOut, .forbidden, .notFound, .notPlayable, .refused, .missing, .tooLarge,
+            .file:
             false
         }
     }
