@@ -39,18 +39,30 @@ public struct OpenSession: Sendable {
     public let isTranscoded: Bool
 }
 
+/// An item that was looked at and can be played.
+public struct Playable: Sendable {
+    public let id: ShelfItemID
+    public var title: String { episode?.title ?? source.metadata.title }
+    let source: ItemPayload
+    let episode: EpisodePayload?
+}
+
 extension ShelfClient {
     /// `POST /api/items/:id/play[/:episodeId]`. Closes whatever session this device had open.
     ///
     /// The item is looked at first: the server answers for an e-book or a podcast as a whole too, with a session that
     /// cannot be played.
-    /// - Parameter mimeTypes: all that can be decoded here, such as `audio/mpeg`; for others the server transcodes.
     /// - Throws: ``ShelfError/notPlayable(reason:)``, ``ShelfError/notFound(what:)``.
-    public func play(
-        _ id: ShelfItemID, device: ShelfDevice, mimeTypes: [String]
-    ) async throws(ShelfError) -> OpenSession {
+    public func find(_ id: ShelfItemID) async throws(ShelfError) -> Playable {
         let source = try await expanded(id)
-        let episode = try playable(source, id)
+        return Playable(id: id, source: source, episode: try playable(source, id))
+    }
+
+    /// - Parameter mimeTypes: all that can be decoded here, such as `audio/mpeg`; for others the server transcodes.
+    public func play(
+        _ found: Playable, device: ShelfDevice, mimeTypes: [String]
+    ) async throws(ShelfError) -> OpenSession {
+        let (id, source, episode) = (found.id, found.source, found.episode)
         let body: JSON = [
             "deviceInfo": device.json, "supportedMimeTypes": .array(mimeTypes.map { .string($0) }),
             "mediaPlayer": "dogear", "forceDirectPlay": false, "forceTranscode": false,
@@ -110,7 +122,6 @@ extension ShelfClient {
             episode == nil ? metadata.published : episode?.published.map(isoDate(milliseconds:)) ?? episode?.pubDate
         item.summary = episode == nil ? metadata.summary : episode?.summary
         item.language = metadata.language
-        item.url = server.url(["item", id.item])
         return item
     }
 

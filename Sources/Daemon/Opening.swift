@@ -65,21 +65,22 @@ extension Service {
                     session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow, now)
             }
         }
-        if item.coverPath == nil { Task { @LoopActor in await self.fetchCover(item.id) } }
+        if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }
     }
 
     /// The picture that is already here, so that it is announced together with the rest.
     private func pictured(_ item: Item) async -> Item {
-        guard item.coverPath == nil, let known = await shelves.knownCover(of: item.id) else { return item }
+        guard item.id.source == "abs", let known = await shelves.knownCover(of: item.id) else { return item }
         var item = item
         item.coverPath = known
         return item
     }
 
     private func fetchCover(_ id: ItemID) async {
-        guard let path = await shelves.fetchCover(of: id) else { return }
+        guard let path = await shelves.fetchCover(of: id), let item = player.item, item.id == id else { return }
+        guard item.coverPath != path else { return }
         send(.cover(id, path: path))
-        if let item = player.item, item.id == id { store.post(.item(item)) }
+        if let item = player.item { store.post(.item(item)) }
     }
 
     /// The journal's place for an item, as far as it can be read.

@@ -121,7 +121,8 @@ extension Player {
         add("xesam:contentCreated", item.published)
         // Applets show a line or two; the whole of a long one would burden every read of the properties.
         add("xesam:comment", all: item.summary.map { [String($0.prefix(500))] } ?? [])
-        add("xesam:url", item.url)
+        // Of files only: the address of somebody's server is not everybody's on the bus.
+        if item.url?.hasPrefix("file:") == true { add("xesam:url", item.url) }
         return .variants(pairs)
     }
 }
