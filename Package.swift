@@ -79,6 +79,7 @@ let package = Package(
             name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
             swiftSettings: strict),
         tests("FoldersTests", "Folders", "TestSupport"),
+        tests("SecretTests", "Secret", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
     ]
 )
