@@ -90,6 +90,7 @@ let package = Package(
             name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
             swiftSettings: strict),
         tests("FoldersTests", "Folders", "TestSupport"),
+        tests("SecretTests", "Secret", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP"),
