@@ -15,11 +15,11 @@ extension Service {
         case .chapters(let what): return json(try await chapters(what))
         case .resolve(let what): return json(ListReport(items: try await candidates(what)))
         case .continueListening(let limit): return json(try await continueListening(limit: limit))
-        case .latest(let limit, let page): return json(try await listed { try await $0.latest(limit: limit, page: page) })
+        case .latest(let limit, let page): return json(try await signedIn().latest(limit: limit, page: page))
         case .libraries: return json(try await shelves.libraries())
         case .list(let library, let sort, let limit, let page):
             return json(
-                try await listed { try await $0.list(library: library, sort: sort, limit: limit, page: page) })
+                try await signedIn().list(library: library, sort: sort, limit: limit, page: page))
         case .search(let words, let limit): return json(try await search(words, limit: limit))
         case .show(let what): return json(try await show(what))
         case .finish(let what): return json(try await change(.finish, what))
@@ -27,7 +27,7 @@ extension Service {
         case .restart(let what): return json(try await change(.restart, what))
         case .settings(let key, let value): return json(try await changeSettings(key, value))
         case .doctor: return json(await examine())
-        case .accounts: return json(await shelves.accountsReport(unsent: sync.unsent))
+        case .accounts: return json(shelves.accountsReport(unsent: sync.unsent))
         case .login(let request): return json(try await logIn(request))
         case .logout(let account, let force): return json(try await logOut(account, force: force))
         case .logs(let level, let limit):
@@ -63,7 +63,7 @@ extension Service {
             }
         }
         send(.play)
-        try await playsNow()
+        try await plays()
     }
 
     func open(path: String, at jump: Jump?) async throws(ControlError) {
@@ -119,7 +119,7 @@ extension Service {
         }
         if let id = ItemID(what), id.source == "abs" || id.source == "file" {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
-            return [try await listed { try await $0.details(id) }.row]
+            return [try await signedIn().details(id).row]
         }
         return Ranking.best(try await search(what, limit: 25).items, for: what)
     }
@@ -128,19 +128,19 @@ extension Service {
     private func search(_ words: String, limit: Int) async throws(ControlError) -> ListReport {
         let here = ((try? await store.recent(limit: 200)) ?? []).filter { $0.item.id.source != "abs" }
             .map { ItemRow($0) }.filter { Ranking.score($0, Ranking.words(words)) > 0 }
-        guard await shelves.hasAccounts else {
+        guard shelves.hasAccounts else {
             if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
             return ListReport(items: Array(here.prefix(limit)), total: here.count)
         }
-        var report = try await listed { try await $0.search(words, limit: limit) }
+        var report = try await signedIn().search(words, limit: limit)
         report.items = Ranking.sorted(report.items + here, for: words)
         return report
     }
 
     private func continueListening(limit: Int) async throws(ControlError) -> ListReport {
         let here = ((try? await store.recent(limit: limit)) ?? []).filter { !$0.place.isFinished }
-        guard await shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
-        var report = try await listed { try await $0.continueListening(limit: limit) }
+        guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
+        var report = try await signedIn().continueListening(limit: limit)
         let known = Set(report.items.map(\.item.id))
         report.items += here.filter { $0.item.id.source != "abs" && !known.contains($0.item.id.description) }
             .map { ItemRow($0) }
@@ -157,14 +157,14 @@ extension Service {
             let place = try? await store.place(of: id)
             return ChaptersReport(item, at: place.flatMap { $0 }?.position)
         }
-        let details = try await listed { try await $0.details(id) }
+        let details = try await signedIn().details(id)
         return ChaptersReport(item: details.row.item, chapters: details.chapters, current: nil)
     }
 
     private func show(_ what: String) async throws(ControlError) -> ShowReport {
         let row = try await one(what)
         guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
-        if id.source == "abs" { return try await listed { try await $0.details(id) } }
+        if id.source == "abs" { return try await signedIn().details(id) }
         guard let item = try await known(id) else { throw ControlError(.notFound, "'\(what)' is not known any more") }
         return ShowReport(item, place: (try? await store.place(of: id)) ?? nil)
     }
@@ -184,11 +184,9 @@ extension Service {
         return (try? await store.item(id)) ?? nil
     }
 
-    private func listed<Report: Sendable>(
-        _ body: (Shelves) async throws(ControlError) -> Report
-    ) async throws(ControlError) -> Report {
-        guard await shelves.hasAccounts else { throw ControlError(.notSignedIn, Sentences.noAccount) }
-        return try await body(shelves)
+    private func signedIn() throws(ControlError) -> Shelves {
+        guard shelves.hasAccounts else { throw ControlError(.notSignedIn, Sentences.noAccount) }
+        return shelves
     }
 
     // MARK: Progress
@@ -231,14 +229,14 @@ extension Service {
 
     // MARK: Accounts
 
-    private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport.Row {
+    private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport {
         let row = try await shelves.logIn(request)
         sync { $0.signedIn(account: row.id, Clock.now) }
-        return row
+        return AccountsReport(accounts: [row])
     }
 
-    private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport.Row {
-        let account = try await shelves.account(named: name)
+    private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
+        let account = try shelves.account(named: name)
         let unsent = sync.unsent.filter { $0.item.key.hasPrefix("\(account.id)/") }
         if !unsent.isEmpty, !force {
             let time = TimeText.length(unsent.reduce(.zero) { $0 + ($1.listened - $1.sentListened) })
@@ -251,7 +249,7 @@ extension Service {
         }
         let row = try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
-        return row
+        return AccountsReport(accounts: [row])
     }
 }
 

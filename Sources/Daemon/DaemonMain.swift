@@ -17,9 +17,10 @@ internal import Store
 /// What `dogear daemon` does.
 public enum DaemonMain {
     /// Runs until it is told to leave; everything happens on other threads.
+    /// - Parameter jsonLog: lines on stderr are JSON objects, as `dogear logs --json` prints them.
     /// - Returns: the exit code.
-    public static func run(environment: [String: String]) -> Int32 {
-        Log.start()
+    public static func run(environment: [String: String], jsonLog: Bool) -> Int32 {
+        Log.start(json: jsonLog)
         let ends = Ends()
         blockSignals()
         Task { @LoopActor in
@@ -102,7 +103,7 @@ private func makePipe() -> (Int32, Int32) {
         let (store, storeTrouble) = try openStore(paths)
         let covers = CoverCache(folder: paths.covers)
         let shelves = Shelves(
-            store: store, vault: SecretServiceVault(environment: environment), transport: CurlTransport(),
+            store: store, vault: SecretServiceVault(environment: environment), transport: CurlTransport(version: dogearVersion),
             covers: covers, model: hostName())
         let files = FilesSource(store: store, covers: paths.covers)
         let words = Words()

@@ -12,6 +12,7 @@ final class Log: Sendable {
     private struct State {
         var ring: [LogsReport.Row] = []
         var level = Logger.Level.info
+        var isJSON = false
         var listener: (@Sendable (LogsReport.Row) -> Void)?
     }
     private let state = Locked(State())
@@ -19,7 +20,10 @@ final class Log: Sendable {
     private let isUnderSystemd = getenv("JOURNAL_STREAM") != nil && getenv("INVOCATION_ID") != nil
 
     /// Call once, before the first logger is made.
-    static func start() { LoggingSystem.bootstrap { LogHandlerToRing(room: $0) } }
+    static func start(json: Bool) {
+        shared.state.withLock { $0.isJSON = json }
+        LoggingSystem.bootstrap { LogHandlerToRing(room: $0) }
+    }
 
     var level: Logger.Level {
         get { state.withLock { $0.level } }
@@ -59,7 +63,7 @@ final class Log: Sendable {
     }
 
     private func toStderr(_ row: LogsReport.Row) {
-        let line = LogText.line(row) + "\n"
+        let line = (state.withLock { $0.isJSON } ? json(row) : LogText.line(row)) + "\n"
         _ = line.withCString { write(2, $0, strlen($0)) }
     }
 }

@@ -7,7 +7,6 @@ internal import Store
 
 /// A call that is answered when what it opened plays, waits paused, or could not.
 struct Waiter {
-    let ticket: Int
     let answer: @LoopActor (Result<Void, ControlError>) -> Void
 }
 
@@ -33,7 +32,7 @@ extension Service {
             if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
             throw ControlError(error)
         }
-        try await plays(ticket)
+        try await plays()
     }
 
     /// Goes on with an item after a stop or a failure; nobody waits for the answer.
@@ -113,9 +112,9 @@ extension Service {
 
     // MARK: Answers
 
-    private func plays(_ ticket: Int) async throws(ControlError) {
+    func plays() async throws(ControlError) {
         let result: Result<Void, ControlError> = await withCheckedContinuation { continuation in
-            waiters.append(Waiter(ticket: ticket) { continuation.resume(returning: $0) })
+            waiters.append(Waiter { continuation.resume(returning: $0) })
             settleWaiters()
         }
         try result.get()

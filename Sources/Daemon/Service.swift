@@ -1,5 +1,6 @@
 internal import DBus
 internal import EventLoop
+internal import Folders
 internal import Listening
 internal import Logging
 internal import MPRIS
@@ -14,6 +15,8 @@ internal import Store
     let shelves: Shelves
     let files: any Source
     let settings: SettingsDesk
+    let paths: Paths
+    let environment: [String: String]
     let log = Logger(label: "Daemon")
 
     private(set) var player = Player()
@@ -23,6 +26,8 @@ internal import Store
     var waiters: [Waiter] = []
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
     var opening = 0
+    /// Told to the listener until it is over: a journal that cannot be written.
+    var trouble: String?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
     private var reopenTimer: LoopTimer?
@@ -32,7 +37,7 @@ internal import Store
 
     init(
         bus: Bus, engine: any Engine, store: Store, shelves: Shelves, files: any Source, settings: SettingsDesk,
-        onQuit: @escaping @LoopActor () -> Void
+        paths: Paths, environment: [String: String], onQuit: @escaping @LoopActor () -> Void
     ) {
         self.bus = bus
         self.engine = engine
@@ -40,6 +45,8 @@ internal import Store
         self.shelves = shelves
         self.files = files
         self.settings = settings
+        self.paths = paths
+        self.environment = environment
         self.onQuit = onQuit
         player.options = settings.playerOptions
     }
@@ -153,7 +160,6 @@ internal import Store
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
         store.journal(place: place, stretch: stretch, at: now.wall)
         perform(effects.filter { if case .save = $0 { false } else { true } })
-        if case .save? = effects.first, effects.count == 1 { return }
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {
@@ -182,6 +188,8 @@ internal import Store
     }
 
     private func deliver(_ account: String, _ ticket: Sync.Ticket, _ request: Sync.Request) async {
+        // On the disk's side of things first; if it cannot be written, the server is told all the same.
+        try? await store.write([])
         let outcome = await shelves.perform(request, account: account)
         if case .later = outcome {} else {
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])

@@ -24,7 +24,7 @@ private func endingSignals() -> sigset_t {
 
     init(_ heard: @escaping @LoopActor (Int32) -> Void) {
         var set = endingSignals()
-        descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC.rawValue | SFD_NONBLOCK.rawValue))
+        descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
         self.heard = heard
         LoopActor.add(self)
     }

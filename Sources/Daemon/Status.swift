@@ -13,14 +13,15 @@ extension Service {
         let position = position
         if let item = player.item, let index = item.chapterIndex(at: position) {
             report.chapter = ChapterRow(item.chapters[index], index: index)
+            report.chapters = item.chapters.count
         }
         report.position = position.seconds
         report.duration = player.item?.duration.seconds ?? 0
         report.rate = player.rate
         report.volume = player.volume
-        report.unsent = sync.unsent.count + sync.unsentWrites.count
+        report.unsent = sync.overdue
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
-        report.error = player.error ?? trouble
+        report.error = player.error ?? trouble ?? shelves.trouble
         return report
     }
 
