@@ -91,6 +91,7 @@ let package = Package(
             swiftSettings: strict),
         tests("FoldersTests", "Folders", "TestSupport"),
         tests("SecretTests", "Secret", "Listening", "TestSupport"),
+        tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP"),

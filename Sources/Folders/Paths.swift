@@ -52,8 +52,8 @@ public enum FolderError: Error, Hashable, Sendable, CustomStringConvertible {
             "neither \(variable) nor HOME holds an absolute path, so dogear has no place for its files; set one of them"
         case .unusable(let path, let reason):
             """
-            cannot write \(path): \(reason); make it writable for you, or name another place in the XDG_CONFIG_HOME, \
-            XDG_STATE_HOME, XDG_CACHE_HOME or XDG_DATA_HOME it belongs to
+            cannot use \(path): \(reason); make it yours to read and write, or name another place in the \
+            XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME or XDG_DATA_HOME it belongs to
             """
         case .full(let path): "no space left to write \(path); free some and try again"
         }
