@@ -74,5 +74,6 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
     ]
 )
