@@ -96,5 +96,6 @@ let package = Package(
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP"),
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
+        tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
     ]
 )

@@ -1,6 +1,7 @@
 internal import CGStreamer
 internal import EventLoop
 internal import Listening
+internal import Synchronization
 
 /// What one pipeline calls back into, on whichever of its threads. Everything it needs is here and safe to touch there;
 /// the pipeline's owner lets go of it only after the pipeline has stopped.
@@ -12,6 +13,8 @@ final class Ears: Sendable {
     private let pipeline: ElementReference
     /// What the pipeline is opening now: whose headers a new source is given.
     private let opening = Locked<Audio?>(nil)
+    /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
+    private let buffersToCome = Atomic(0)
 
     init(
         needle: Needle, pipeline: ElementReference, sink: ElementReference,
@@ -62,11 +65,18 @@ final class Ears: Sendable {
         case GST_EVENT_FLUSH_STOP: needle.flushed()
         case GST_EVENT_STREAM_START:
             guard needle.streamBegins() else { return }
-            // When the first buffer comes the sink already has the segment that buffer counts in.
+            // With the second buffer at the door the first one is through, and so is the segment it counts in: elements
+            // within the sink may hold a segment back until they have a buffer for it.
+            buffersToCome.store(2, ordering: .relaxed)
+            let buffers = GstPadProbeType(
+                rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue)
             gst_pad_add_probe(
-                pad, GST_PAD_PROBE_TYPE_BUFFER,
+                pad, buffers,
                 { _, _, context in
-                    Ears.of(context).needle.streamHasBegun()
+                    let ears = Ears.of(context)
+                    let left = ears.buffersToCome.subtract(1, ordering: .relaxed).newValue
+                    if left > 0 { return GST_PAD_PROBE_OK }
+                    if left == 0 { ears.needle.streamHasBegun() }
                     return GST_PAD_PROBE_REMOVE
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)
         default: break

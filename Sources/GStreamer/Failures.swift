@@ -19,29 +19,39 @@ extension Complaint {
         case (401, _, _), (403, _, _): return .refused
         case (.some(let status), _, _) where status >= 400:
             return .unreachable(reason: "the server answered \(status)")
-        case (_, .resource, Resource.notFound.rawValue): return .notFound
-        case (_, .resource, Resource.notAuthorized.rawValue): return .refused
+        case (_, .resource, Resource.notFound): return .notFound
+        case (_, .resource, Resource.notAuthorized): return .refused
         default: return .unreachable(reason: reason)
         }
     }
 
     /// Of GstResourceError and GstStreamError; the numbers are part of GStreamer's interface.
-    private enum Resource: Int { case notFound = 3, openRead = 5, read = 9, seek = 11, notAuthorized = 15 }
-    private enum Stream: Int { case failed = 1, typeNotFound = 4, wrongType = 5, codecNotFound = 6 }
+    private enum Resource {
+        static let notFound = 3
+        static let openRead = 5
+        static let read = 9
+        static let notAuthorized = 15
+    }
+
+    private enum Stream {
+        static let failed = 1
+        static let typeNotFound = 4
+        static let wrongType = 5
+    }
 
     /// souphttpsrc says no more than "Internal data stream error" when it cannot connect or does not trust the server.
     private var isOfConnection: Bool {
-        domain == .resource || (domain == .stream && code == Stream.failed.rawValue)
+        domain == .resource || (domain == .stream && code == Stream.failed)
     }
 
     private var reason: String {
         switch (origin, domain, code) {
         case (.http, _, _): "the connection to the server failed or broke"
-        case (.file, .resource, Resource.notFound.rawValue): "the file is no longer there"
-        case (.file, .resource, Resource.openRead.rawValue): "the file may not be opened; check its permissions"
-        case (.file, .resource, Resource.read.rawValue): "the disk it is on cannot be read"
-        case (_, .stream, Stream.typeNotFound.rawValue): "it is empty or in no known format"
-        case (_, .stream, Stream.wrongType.rawValue): "it is not audio"
+        case (.file, .resource, Resource.notFound): "the file is no longer there"
+        case (.file, .resource, Resource.openRead): "the file may not be opened; check its permissions"
+        case (.file, .resource, Resource.read): "the disk it is on cannot be read"
+        case (_, .stream, Stream.typeNotFound): "it is empty or in no known format"
+        case (_, .stream, Stream.wrongType): "it is not audio"
         default: plain(text)
         }
     }

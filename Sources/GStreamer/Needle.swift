@@ -5,7 +5,7 @@ internal import Listening
 /// share, so all of it is behind one small lock.
 ///
 /// The pipeline counts from the start of the file it is in, and moves from one file to the next at a moment of its own:
-/// when the first buffer of the new stream is at the sink. What is added to its count changes in that same moment, seen
+/// when the new stream reaches the sink. What is added to its count changes in that same moment, seen
 /// by a probe on the sink's pad. A count asked for before and used after is thrown away (`generation`).
 final class Needle: Sendable {
     let load: LoadID
@@ -17,7 +17,7 @@ final class Needle: Sendable {
         var track = 0
         /// Handed to the pipeline, not yet at the sink.
         var coming: [Int] = []
-        /// The new stream has been announced to the sink, its first buffer has not come: the end of the one is the
+        /// The new stream has been announced to the sink, its first buffer is not through: the end of the one is the
         /// start of the other.
         var isCrossing = false
         /// Answered instead of asking: the target of a seek, the end of the item.
@@ -130,6 +130,7 @@ final class Needle: Sendable {
     func settle(at place: BookTime, aim: Int?) {
         state.withLock { state in
             state.isMoving = false
+            state.isCrossing = false
             state.isConfirmed = true
             state.floor = place
             state.generation += 1
@@ -170,7 +171,7 @@ final class Needle: Sendable {
         }
     }
 
-    /// Its first buffer is there, and with it the segment it counts in.
+    /// Its first buffer is through, and with it the segment it counts in.
     func streamHasBegun() {
         state.withLock { state in
             state.isCrossing = false

@@ -40,7 +40,10 @@ final class Pipeline {
         ears = Ears(
             needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), post: post)
 
-        gst_util_set_object_arg(asGObject(playbin), "flags", "audio+buffering")
+        gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
+        // Also for what is never shown: playbin would open a display to see what could be.
+        dogear_set_object(playbin, "video-sink", gst_element_factory_make("fakesink", nil))
+        dogear_set_object(playbin, "text-sink", gst_element_factory_make("fakesink", nil))
         dogear_set_object(playbin, "audio-filter", filter)
         dogear_set_object(playbin, "audio-sink", sink)
         listen(filter: filter)

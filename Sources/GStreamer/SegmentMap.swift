@@ -42,7 +42,8 @@ final class SegmentMap: Sendable {
         case GST_EVENT_SEGMENT:
             var segment = GstSegment()
             gst_event_copy_segment(event, &segment)
-            guard segment.format == GST_FORMAT_TIME, let (rate, base) = map(base: UInt64(segment.base), rate: segment.rate)
+            guard segment.format == GST_FORMAT_TIME,
+                let (rate, base) = map(base: UInt64(segment.base), rate: segment.rate)
             else { return }
             segment.rate = rate
             segment.base = guint64(base)

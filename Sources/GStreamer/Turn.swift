@@ -115,8 +115,9 @@ final class Turn {
     private func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
         let target = needle.reel.tracks[spot.track].start + spot.offset
-        let place =
-            pipeline.reference.filePosition.map { needle.reel.place(track: spot.track, filePosition: $0) } ?? target
+        let said = pipeline.reference.filePosition.map { needle.reel.place(track: spot.track, filePosition: $0) }
+        // While playing the sound has already gone on a little from where it was put.
+        let place = said.flatMap { abs($0.seconds - target.seconds) > 0.25 ? $0 : nil } ?? target
         switch purpose {
         case .load:
             needle.settle(at: place, aim: nil)
