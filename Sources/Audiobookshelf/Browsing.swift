@@ -42,7 +42,7 @@ extension ShelfClient {
         let shown = rows(elements, progress(user)).filter { row in
             row.isPlayable && row.progress?.isFinished != true && !hidden.contains { $0.id == row.id }
         }
-        return Array(shown.sorted { ($0.progress?.updated ?? 0) > ($1.progress?.updated ?? 0) }.prefix(max(1, limit)))
+        return Array(shown.prefix(max(1, limit)))
     }
 
     /// What is new: recent episodes of the podcast libraries and books added last, newest first.

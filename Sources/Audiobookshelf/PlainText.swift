@@ -4,7 +4,7 @@
 /// - Returns: nil if nothing is left.
 func plainText(_ html: String) -> String? {
     var out = ""
-    var rest = html[...]
+    var rest = html.prefix(100_000)
     while let character = rest.first {
         if character == "<", let tag = Tag(rest) {
             rest = rest[tag.end...]
@@ -34,14 +34,14 @@ private struct Tag {
     init?(_ text: Substring) {
         let inside = text.dropFirst()
         if inside.hasPrefix("!--") {
-            guard let close = inside.firstRange(of: "-->") else { return nil }
+            guard let close = inside.prefix(10_000).firstRange(of: "-->") else { return nil }
             name = "!--"
             end = close.upperBound
             return
         }
         let body = inside.hasPrefix("/") ? inside.dropFirst() : inside
         guard let first = body.first, first.isASCII, first.isLetter || first == "!",
-            let close = inside.firstIndex(of: ">")
+            let close = inside.prefix(2000).firstIndex(of: ">")
         else { return nil }
         name = body.prefix { $0.isLetter || $0.isNumber }.lowercased()
         end = text.index(after: close)
@@ -57,7 +57,8 @@ private struct Tag {
 
 extension Substring {
     fileprivate func range(ofClosing name: String) -> Range<Substring.Index>? {
-        firstRange(of: "</\(name)>") ?? firstRange(of: "</\(name.uppercased())>")
+        let near = prefix(20_000)
+        return near.firstRange(of: "</\(name)>") ?? near.firstRange(of: "</\(name.uppercased())>")
     }
 }
 

@@ -61,7 +61,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
             port = authority[authority.index(after: colon)...]
         }
         let host = name.lowercased()
-        if host.contains(":") {
+        if host.contains(":") || authority.hasPrefix("[") {
             guard IPAddress(host)?.isSix == true else { throw noHost }
         } else {
             guard host.contains(where: { $0 != "." && $0 != "-" }), host.unicodeScalars.allSatisfy(isOfAName) else {
