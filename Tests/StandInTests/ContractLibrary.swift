@@ -5,6 +5,8 @@ import StandIn
 struct ContractLibrary: Sendable {
     let folder: String
     let libraries: [StandInLibrary]
+    /// Every id in it.
+    let ids: Set<String>
 
     /// Makes the files that `Fixtures/library` describes in a new temporary folder.
     init() throws {
@@ -24,6 +26,8 @@ struct ContractLibrary: Sendable {
         try FileManager.default.copyItem(
             at: fixtures.appending(path: "library.json"), to: home.appending(path: "library.json"))
         folder = home.path
+        let text = try String(contentsOf: home.appending(path: "library.json"), encoding: .utf8)
+        ids = Set(text.matches(of: #/[0-9a-f]{8}-[0-9a-f-]{27}/#).map { String($0.output) })
         libraries = try StandInLibrary.load(folder: home.path)
     }
 

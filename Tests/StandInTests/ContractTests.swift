@@ -39,7 +39,9 @@ import Testing
             users: ContractLibrary.users, libraries: library.libraries, clock: clock)
         change(&configuration)
         let server = StandInServer(configuration: configuration)
-        let replay = Replay(server: server, address: try await server.start(), clock: clock, shape: Self.shape)
+        let replay = Replay(
+            server: server, address: try await server.start(), clock: clock, shape: Self.shape,
+            fixed: library.ids.union(ContractLibrary.users.map(\.id)))
         do {
             for recording in recordings {
                 replay.setTime(recording.recordedAt)
@@ -80,6 +82,8 @@ import Testing
 
     private func browse(_ name: String, _ replay: Replay) async throws {
         switch name {
+        case "auth-23-refresh-cookie":
+            try await replay.logInForCookie(user: "lena", password: "listen-1")
         case "lib-01-libraries":
             replay.setTime(1_795_223_703_776)
             try await replay.ask(
@@ -108,13 +112,13 @@ import Testing
             try await open("3fa06da6-2a24-4368-92b4-578151091e97", Self.orchard, Self.desktop)
         case "sess-29-two-devices-sync-1":
             try await open("ec479604-5d78-49ae-a33c-728c59917602", Self.orchard, ["deviceId": "other", "clientName": "o"])
-        case "play-03-episode":
+        case "play-02-multifile":
             try await replay.sync(
                 "ec479604-5d78-49ae-a33c-728c59917602", token: Self.lena, ["currentTime": 21, "timeListened": 1])
         case "stream-12-public-session-of-transcode":
             try await replay.open(
                 "6e958c12-ba61-4a24-85bb-65101d4a4a09", item: "19765288-d0d4-46a7-bbec-0e848a4097ca",
-                device: Self.desktop, token: Self.lena, direct: false)
+                device: ["deviceId": "hls"], token: Self.lena, direct: false)
         case "sess-32-sync-negative-and-huge":
             let session = "1067f261-60fa-49f1-b4be-32ff7aa8a690"
             try await open(session, Self.ten, Self.desktop)
@@ -131,6 +135,19 @@ import Testing
 
     private func goOffline(_ name: String, _ replay: Replay) async throws {
         switch name {
+        case "bm-01-create":
+            try await replay.ask(
+                "PATCH", "/api/me/progress/86b6152f-ffac-46ec-a089-9e0c2526f1e7", token: Self.lena,
+                ["currentTime": 100, "progress": 0.25])
+        case "local-17-other-users-session-id":
+            // The id in this recording belongs to a session of somebody else.
+            try await replay.ask(
+                "POST", "/api/session/local", token: "JWT-f390c317a504",
+                [
+                    "id": "46f70ceb-7c72-4a17-b600-4010e4574fd0", "libraryItemId": .string(Self.orchard),
+                    "currentTime": 1, "timeListening": 1, "startedAt": 1_795_223_876_000,
+                    "updatedAt": 1_795_223_876_000,
+                ])
         case "local-14-live-sync-wins":
             try await replay.open(
                 "f4a1ff8e-ed1f-4aa2-b169-dad561605564", item: Self.orchard, device: ["deviceId": "z1", "clientName": "x"],
@@ -183,15 +200,26 @@ import Testing
         }
     }
 
-    @Test func release225() async throws { try await old(.v225) }
+    @Test func release225() async throws {
+        try await old(
+            .v225, library: "f9b57f98-b059-4395-881f-99c9973f9e0c", item: "b5624398-2527-4fbf-a038-4c75081a68b8")
+    }
 
-    @Test func release230() async throws { try await old(.v230) }
+    @Test func release230() async throws {
+        try await old(
+            .v230, library: "12fd5881-45b2-4716-9a5f-fd9047779490", item: "26eb3c1e-ac9f-403a-b469-19de67e9297e")
+    }
 
-    private func old(_ version: StandInVersion) async throws {
+    /// The older servers had the same files under other ids.
+    private func old(_ version: StandInVersion, library: String, item: String) async throws {
         try await story("old-v\(version.rawValue)") { configuration in
             configuration.version = version
             configuration.accessExpiry = StandInConfiguration(users: [], version: version).accessExpiry
             configuration.refreshGrace = 0
-        } before: { _, _ in }
+        } before: { name, replay in
+            guard name.contains("-02-status") else { return }
+            replay.learn(library, as: "e038225c-28c8-4cca-b5d9-6afeda736d3e")
+            replay.learn(item, as: "19765288-d0d4-46a7-bbec-0e848a4097ca")
+        }
     }
 }

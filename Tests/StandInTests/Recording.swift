@@ -24,7 +24,7 @@ struct Recording: Sendable {
         let json = try Self.json(name)
         self.name = name
         recordedAt = json["recordedAtMs"]?.integer ?? 0
-        trimmed = json["trimmed"]?.text ?? ""
+        trimmed = (json["response"]?["trimmed"] ?? json["trimmed"])?.text ?? ""
         request = json["request"] ?? nil
         response = json["response"] ?? nil
     }

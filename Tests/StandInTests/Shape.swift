@@ -9,6 +9,8 @@ struct Shape: Sendable {
     private let kinds: [String: Set<Kind>]
     /// Keys whose values are compared too, when both sides have them at the same place.
     var comparedValues: Set<String> = []
+    /// Whether lists of the same length are compared element by element.
+    var keepsOrder = true
 
     init(learningFrom bodies: [JSON]) {
         var kinds: [String: Set<Kind>] = [:]
@@ -89,7 +91,7 @@ struct Shape: Sendable {
     private func arrays(_ expected: [JSON], _ actual: [JSON], _ trimmed: String, _ path: String, _ parent: String)
         -> [String]
     {
-        guard trimmed.isEmpty, expected.count == actual.count else {
+        guard keepsOrder, trimmed.isEmpty, expected.count == actual.count else {
             return anyOrder(expected, actual, trimmed, path, parent)
         }
         return zip(expected, actual).enumerated().flatMap { index, pair in

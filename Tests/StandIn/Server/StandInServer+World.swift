@@ -150,7 +150,7 @@ extension StandInProgress {
 extension StandInSession {
     init(_ session: PlaySession) {
         self.init(
-            id: session.id, itemID: session.itemID, episodeID: session.episodeID, playMethod: session.method.rawValue,
+            id: session.id, itemID: session.itemID, episodeID: session.episodeID, playMethod: session.method?.rawValue ?? 3,
             timeListening: session.timeListening, currentTime: session.currentTime?.number)
     }
 }
