@@ -78,6 +78,9 @@ let package = Package(
         .executableTarget(
             name: "standin-server", dependencies: ["StandIn", argumentParser], path: "Tests/standin-server",
             swiftSettings: strict),
+        .testTarget(
+            name: "StandInTests", dependencies: ["StandIn"], resources: [.copy("Fixtures"), .copy("COVERAGE.md")],
+            swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),

@@ -36,7 +36,7 @@ struct StandInCommand: AsyncParsableCommand {
     var refreshExpiry: Int?
 
     @Option(name: .customLong("version"), help: "Release to behave like: 2.36.0, 2.30.0 or 2.25.1.")
-    var release = StandInVersion.v2_36_0.rawValue
+    var release = StandInVersion.v236.rawValue
 
     @Option(help: "Path under which every route answers besides the root.")
     var basePath = "/audiobookshelf"
@@ -63,7 +63,7 @@ struct StandInCommand: AsyncParsableCommand {
         let account = StandInUser(name: user, password: password, kind: .root)
         var settings = StandInConfiguration(
             users: [account], libraries: try StandInLibrary.load(folder: library),
-            version: StandInVersion(rawValue: release) ?? .v2_36_0)
+            version: StandInVersion(rawValue: release) ?? .v236)
         settings.port = port
         settings.basePath = basePath
         settings.accessExpiry = accessExpiry ?? settings.accessExpiry

@@ -86,7 +86,7 @@ enum AuthAnswers {
         return .json(["success": true, "user": tokens]).adding("Set-Cookie", refreshCookie(refresh, world))
     }
 
-    private static let serverCookie = "connect.sid=s%3Aunused; Path=/; HttpOnly"
+    static let serverCookie = "connect.sid=s%3Aunused; Path=/; HttpOnly"
 
     private static func refreshCookie(_ token: String, _ world: World) -> String {
         let lifetime = world.configuration.refreshExpiry
@@ -101,11 +101,7 @@ extension World {
         let login = Login(
             id: DerivedID.random(), refreshToken: token, expiresAt: now + configuration.refreshExpiry * 1000,
             createdAt: now, updatedAt: now, userAgent: userAgent)
-        let now = now
-        _ = change(account.id) {
-            $0.logins.append(login)
-            $0.lastSeen = now
-        }
+        _ = change(account.id) { $0.logins.append(login) }
         return token
     }
 

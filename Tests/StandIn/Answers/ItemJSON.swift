@@ -25,8 +25,10 @@ struct ItemJSON {
         return path.adding(["mediaType": .string(item.podcast == nil ? "book" : "podcast")])
     }
 
+    /// A podcast that came from a feed was never scanned.
     private var scan: JSON {
-        ["lastScan": .int(item.addedAt), "scanVersion": .string(version.rawValue)]
+        let time: JSON = item.podcast?.feedURL == nil ? ["lastScan": .int(item.addedAt)] : [:]
+        return time.adding(["scanVersion": .string(version.rawValue)])
     }
 
     private var libraryFiles: JSON {

@@ -31,11 +31,11 @@ struct ItemQuery {
         if !isPlain || !library.items.isSorted(by: nil) || library.items.count < 1000 {
             indices = indices.filter { isVisible(library.items[$0], account) }
         }
+        if call.query["collapseseries"] == "1" { return collapsed(indices) }
         let sort = call.query["sort"]
         if !library.items.isSorted(by: sort) { indices = sorted(indices, by: sort ?? "") }
         if call.query["desc"] == "1" { indices.reverse() }
-        guard call.query["collapseseries"] == "1" else { return indices.map { Row(index: $0) } }
-        return collapsed(indices)
+        return indices.map { Row(index: $0) }
     }
 
     func json(_ row: Row) -> JSON {
@@ -139,14 +139,26 @@ struct ItemQuery {
         case text(String)
     }
 
-    /// One row for all books of a series, in the place of its first.
+    /// One row for all books of a series: its first book, ordered by the name of the series among the titles.
     private func collapsed(_ indices: [Int]) -> [Row] {
         let facts = LibraryFacts(library, world)
         var seen: Set<String> = []
-        return indices.compactMap { index in
+        let rows = indices.compactMap { index -> Row? in
             guard let series = library.items[index].series.first else { return Row(index: index) }
             guard seen.insert(series.id).inserted else { return nil }
-            return Row(index: index, series: series, books: facts.books(of: series))
+            let books = facts.books(of: series)
+            let first = books.first.flatMap { library.items.index(of: $0.id) } ?? index
+            var own = series
+            own.sequence = books.first?.series.first { $0.id == series.id }?.sequence
+            return Row(index: first, series: own, books: books)
         }
+        guard let sort = call.query["sort"] else { return rows }
+        let keyed = rows.map { row -> (row: Row, key: SortKey) in
+            var item = library.items[row.index]
+            item.title = row.series?.name ?? item.title
+            return (row, sortKey(item, sort))
+        }
+        let sorted = keyed.sorted { $0.key < $1.key }.map(\.row)
+        return call.query["desc"] == "1" ? sorted.reversed() : sorted
     }
 }

@@ -78,7 +78,8 @@ extension World {
         let episode = json["episodeId"]?.text
         let device = device(info ?? json["deviceInfo"], of: call.userID, userAgent: call.headers["user-agent"])
         let session = PlaySession(
-            id: id, userID: call.userID, itemID: found.item.id, episodeID: episode, method: .local,
+            id: id, userID: call.userID, itemID: found.item.id, episodeID: episode,
+            method: json["playMethod"]?.integer.flatMap(PlaySession.Method.init),
             mediaPlayer: json["mediaPlayer"] ?? nil, device: device.json, deviceRow: device.row,
             duration: episode.flatMap(found.item.episode)?.audio.duration ?? found.item.duration,
             startTime: json["startTime"] ?? 0, currentTime: json["currentTime"] ?? 0, timeListening: listened,

@@ -60,9 +60,11 @@ enum ProgressAnswers {
 
     @Sendable private static func hide(world: inout World, call: Call) -> Answer {
         let id = call["id"]
+        let now = world.now
         let isKnown = world.change(call.userID) { user -> Bool in
             guard let index = user.progress.firstIndex(where: { $0.id == id }) else { return false }
             user.progress[index].isHidden = true
+            user.progress[index].lastUpdate = now
             return true
         }
         guard isKnown == true else { return .notFound }
@@ -85,7 +87,7 @@ enum ProgressAnswers {
     @Sendable private static func inProgress(world: inout World, call: Call) -> Answer {
         let limit = Int(call.query["limit"] ?? "") ?? 25
         let records = world.user(call).progress
-            .filter { !$0.isFinished && !$0.isHidden && ($0.fraction > 0 || ($0.ebookProgress.number ?? 0) > 0) }
+            .filter { !$0.isFinished && (($0.currentTime?.coerced ?? 0) > 0 || ($0.ebookProgress.number ?? 0) > 0) }
             .sorted { $0.lastUpdate > $1.lastUpdate }
         var items: [JSON] = []
         for record in records where items.count < limit {

@@ -134,7 +134,7 @@ struct Search {
         let episodes = world.visible(library, call).flatMap { item -> [JSON] in
             let forms = world.forms(item, library)
             return (item.podcast?.episodes ?? []).filter { isHit($0.title) || isHit($0.subtitle) }.map { episode in
-                ["libraryItem": forms.expanded.adding(["recentEpisode": forms.episode(episode)])]
+                ["libraryItem": forms.expanded.adding(["recentEpisode": forms.expandedEpisode(episode)])]
             }
         }
         return [

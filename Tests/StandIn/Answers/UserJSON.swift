@@ -3,7 +3,7 @@ extension World {
         [
             "app": "audiobookshelf", "serverVersion": .string(version.rawValue), "isInit": true, "language": "en-us",
             "authMethods": ["local"],
-            "authFormData": ["authLoginCustomMessage": version == .v2_36_0 ? "" : nil],
+            "authFormData": ["authLoginCustomMessage": version == .v236 ? "" : nil],
         ]
     }
 
@@ -68,8 +68,8 @@ extension World {
             "authOpenIDButtonText": "Login with OpenId", "authOpenIDAutoLaunch": false,
             "authOpenIDAutoRegister": false, "authOpenIDMatchExistingBy": nil,
         ]
-        let origins: JSON = version == .v2_25_1 ? [:] : ["allowedOrigins": []]
-        let zone: JSON = version == .v2_36_0 ? ["timeZone": "UTC"] : [:]
+        let origins: JSON = version == .v225 ? [:] : ["allowedOrigins": []]
+        let zone: JSON = version == .v236 ? ["timeZone": "UTC"] : [:]
         return scanner.adding(display).adding(origins).adding(login).adding(zone)
     }
 }

@@ -53,10 +53,16 @@ extension World {
         for route in routes where route.method == method {
             guard let parameters = route.match(call.segments) else { continue }
             call.parameters = parameters
-            return run(route, call)
+            return withCookie(run(route, call), call)
         }
         if call.segments.first == "api", authenticate(&call) == false { return .unauthorized }
-        return .cannot(call)
+        return withCookie(.cannot(call), call)
+    }
+
+    /// Before 2.26.0 the server set its cookie on every answer to a signed-in user.
+    private func withCookie(_ answer: Answer, _ call: Call) -> Answer {
+        guard version == .v225, call.token != nil, answer.status != 401 else { return answer }
+        return answer.adding("Set-Cookie", AuthAnswers.serverCookie)
     }
 
     private mutating func run(_ route: Route, _ request: Call) -> Answer {

@@ -2,9 +2,9 @@ extension StandInVersion {
     /// Every route that this release has, the more exact ones first.
     var routes: [Route] {
         switch self {
-        case .v2_25_1: Self.always
-        case .v2_30_0: Self.withTokens
-        case .v2_36_0: Self.withLists
+        case .v225: Self.always
+        case .v230: Self.withTokens
+        case .v236: Self.withLists
         }
     }
 

@@ -79,6 +79,22 @@ extension StandInServer {
         }
     }
 
+    /// A fresh access token of a user, without a login; empty when there is no such user.
+    public func makeAccessToken(for user: String) -> String {
+        change { world in
+            let account = world.users.first { $0.account.id == world.id(of: user) }?.account
+            return account.map { world.accessToken($0) } ?? ""
+        }
+    }
+
+    /// A fresh refresh token of a user, without a login; empty when there is no such user.
+    public func makeRefreshToken(for user: String) -> String {
+        change { world in
+            let account = world.users.first { $0.account.id == world.id(of: user) }?.account
+            return account.map { world.startLogin(of: $0, userAgent: nil) } ?? ""
+        }
+    }
+
     /// Makes every access token given out so far answer 401.
     public func expireAccessTokens() {
         change { $0.expiredTokens.formUnion($0.issuedTokens) }
@@ -134,7 +150,7 @@ extension StandInProgress {
 extension StandInSession {
     init(_ session: PlaySession) {
         self.init(
-            id: session.id, itemID: session.itemID, episodeID: session.episodeID, playMethod: session.method.rawValue,
+            id: session.id, itemID: session.itemID, episodeID: session.episodeID, playMethod: session.method?.rawValue ?? 3,
             timeListening: session.timeListening, currentTime: session.currentTime?.number)
     }
 }

@@ -1,23 +1,23 @@
 /// Which release of Audiobookshelf the stand-in behaves like; what differs is listed on each property.
 public enum StandInVersion: String, Sendable, CaseIterable {
-    case v2_25_1 = "2.25.1"
-    case v2_30_0 = "2.30.0"
-    case v2_36_0 = "2.36.0"
+    case v225 = "2.25.1"
+    case v230 = "2.30.0"
+    case v236 = "2.36.0"
 
     /// Access and refresh tokens, `/auth/refresh`, API keys and the login rate limit came with 2.26.0.
-    var hasRefreshTokens: Bool { self != .v2_25_1 }
+    var hasRefreshTokens: Bool { self != .v225 }
     /// Seconds an access token lives by default.
-    var accessExpiry: Int { self == .v2_36_0 ? 3600 : 12 * 3600 }
+    var accessExpiry: Int { self == .v236 ? 3600 : 12 * 3600 }
     /// Seconds a refresh token lives by default.
-    var refreshExpiry: Int { (self == .v2_36_0 ? 30 : 7) * 86400 }
+    var refreshExpiry: Int { (self == .v236 ? 30 : 7) * 86400 }
     /// Seconds a rotated refresh token is still accepted by default.
-    var refreshGrace: Int { self == .v2_36_0 ? 600 : 0 }
+    var refreshGrace: Int { self == .v236 ? 600 : 0 }
     /// Refused since 2.36.0.
-    var takesRefreshTokenAsBearer: Bool { self == .v2_30_0 }
+    var takesRefreshTokenAsBearer: Bool { self == .v230 }
     /// `GET /api/me/progress`, `/api/me/bookmarks`, `/api/me/sessions` and `logout?allDevices` came with 2.36.0.
-    var hasMeLists: Bool { self == .v2_36_0 }
+    var hasMeLists: Bool { self == .v236 }
     /// From 2.33.0 on progress writes leave cached library answers as they are.
-    var keepsLibraryCache: Bool { self == .v2_36_0 }
+    var keepsLibraryCache: Bool { self == .v236 }
 }
 
 /// One account on the stand-in.
@@ -76,7 +76,7 @@ public struct StandInConfiguration: Sendable {
     public var clock: StandInClock
 
     public init(
-        users: [StandInUser], libraries: [StandInLibrary] = [], version: StandInVersion = .v2_36_0,
+        users: [StandInUser], libraries: [StandInLibrary] = [], version: StandInVersion = .v236,
         clock: StandInClock = StandInClock()
     ) {
         self.users = users

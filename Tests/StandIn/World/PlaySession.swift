@@ -11,7 +11,8 @@ struct PlaySession: Sendable {
     var userID: String
     var itemID: String
     var episodeID: String?
-    var method: Method
+    /// `nil` for a local session that did not say.
+    var method: Method?
     var mediaPlayer: JSON
     var device: JSON
     /// The stored id of the device, by which a second `/play` finds this session.
@@ -59,7 +60,7 @@ extension World {
             "episodeId": .optional(session.episodeID), "mediaType": isPodcast ? "podcast" : "book",
             "mediaMetadata": forms.metadata, "chapters": forms.chapters(chapters), "displayTitle": .string(title),
             "displayAuthor": .string(found.item.authors.joined(separator: ", ")), "coverPath": forms.cover,
-            "duration": .double(session.duration), "playMethod": .int(session.method.rawValue),
+            "duration": .double(session.duration), "playMethod": .optional(session.method?.rawValue),
             "mediaPlayer": session.mediaPlayer, "deviceInfo": full ? session.device : Self.stored(session.device),
         ]
         let times: JSON = [

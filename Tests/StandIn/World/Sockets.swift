@@ -43,6 +43,8 @@ extension World {
             return
         }
         sockets[sid]?.userID = userID
+        let now = now
+        _ = change(userID) { $0.lastSeen = now }
         let greeting: JSON = ["userId": .string(userID), "username": .string(name)]
         sockets[sid]?.outbox.append(Self.event("init", greeting))
     }

@@ -70,6 +70,7 @@ extension World {
 struct UserState: Sendable {
     var account: StandInUser
     var createdAt: Int
+    /// When the user last came or went on the socket.
     var lastSeen: Int?
     var progress: [Progress] = []
     var bookmarks: [JSON] = []
