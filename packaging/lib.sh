@@ -52,7 +52,8 @@ gone() {
 private_session() {
     private_session_at=$1
     shift
-    mkdir -p "$private_session_at/home/.local/share/dbus-1/services" "$private_session_at/run"
+    # "t" is short because sockets below it have paths of at most 107 bytes.
+    mkdir -p "$private_session_at/home/.local/share/dbus-1/services" "$private_session_at/run" "$private_session_at/t"
     chmod 700 "$private_session_at" "$private_session_at/home" "$private_session_at/run"
     cat >"$private_session_at/bus.conf" <<EOF
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -74,7 +75,7 @@ EOF
     env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS -u GNOME_KEYRING_CONTROL \
         PULSE_SERVER="${PULSE_SERVER:-$(pulse_server)}" PULSE_COOKIE="${PULSE_COOKIE:-${HOME:-/}/.config/pulse/cookie}" \
         PIPEWIRE_RUNTIME_DIR="${PIPEWIRE_RUNTIME_DIR:-${XDG_RUNTIME_DIR:-/nonexistent}}" \
-        HOME="$private_session_at/home" XDG_RUNTIME_DIR="$private_session_at/run" \
+        TMPDIR="$private_session_at/t" HOME="$private_session_at/home" XDG_RUNTIME_DIR="$private_session_at/run" \
         XDG_CONFIG_HOME="$private_session_at/home/.config" XDG_DATA_HOME="$private_session_at/home/.local/share" \
         XDG_STATE_HOME="$private_session_at/home/.local/state" XDG_CACHE_HOME="$private_session_at/home/.cache" \
         GST_REGISTRY="${GST_REGISTRY:-$root/.build/gstreamer-registry.bin}" GSETTINGS_BACKEND=memory NO_AT_BRIDGE=1 \
