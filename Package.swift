@@ -11,14 +11,15 @@ func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
+let flyingSocks = Target.Dependency.product(name: "FlyingSocks", package: "FlyingFox")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
 let package = Package(
@@ -56,14 +57,15 @@ let package = Package(
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
         room("LocalFiles", "Listening"),
-        room("Secret", "CSecret", "Listening"),
-        room("Store", "Listening", grdb),
-        room("Settings", "Listening", toml),
+        room("Folders"),
+        room("Secret", "CSecret", "EventLoop", "Listening"),
+        room("Store", "Folders", "Listening", grdb),
+        room("Settings", "Folders", "Listening", toml),
 
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
-            "GStreamer", "LocalFiles", "Secret", "Store", "Settings", "CSystemd", logging),
+            "GStreamer", "LocalFiles", "Folders", "Secret", "Store", "Settings", "CSystemd", logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -72,16 +74,32 @@ let package = Package(
             swiftSettings: strict),
 
         // What tests and the demo run against; never part of the program.
-        .target(name: "StandIn", dependencies: [flyingFox], path: "Tests/StandIn", swiftSettings: strict),
+        .target(name: "StandIn", dependencies: [flyingFox, flyingSocks], path: "Tests/StandIn", swiftSettings: strict),
         .executableTarget(
             name: "standin-server", dependencies: ["StandIn", argumentParser], path: "Tests/standin-server",
+            swiftSettings: strict),
+        .testTarget(
+            name: "StandInTests", dependencies: ["StandIn"], resources: [.copy("Fixtures"), .copy("COVERAGE.md")],
             swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        tests("ListeningTests", "Listening"),
 
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus"),
+        tests("CommandLineTests", "dogear", "Control"),
+        .executableTarget(
+            name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
+            swiftSettings: strict),
+        tests("FoldersTests", "Folders", "TestSupport"),
+        tests("SecretTests", "Secret", "Listening", "TestSupport"),
+        tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
+        tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
+        tests("HTTPTests", "HTTP"),
+        tests("CurlTests", "Curl", "HTTP"),
+        tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
+        tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
     ]
 )

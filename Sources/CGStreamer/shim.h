@@ -1,3 +1,69 @@
 #pragma once
+#include <gio/gio.h>
 #include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
+#include <gst/tag/tag.h>
+
+// g_object_set and g_object_get are variadic: one wrapper per type of value.
+static inline void dogear_set_string(void *object, const char *name, const char *value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline void dogear_set_double(void *object, const char *name, double value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline void dogear_set_int(void *object, const char *name, int value) {
+    g_object_set(object, name, (gint)value, NULL);
+}
+static inline void dogear_set_bool(void *object, const char *name, gboolean value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline void dogear_set_object(void *object, const char *name, void *value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline void dogear_set_structure(void *object, const char *name, GstStructure *value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline int dogear_get_int(void *object, const char *name) {
+    gint value = 0;
+    g_object_get(object, name, &value, NULL);
+    return value;
+}
+static inline char *dogear_get_string(void *object, const char *name) {  // g_free it
+    gchar *value = NULL;
+    g_object_get(object, name, &value, NULL);
+    return value;
+}
+static inline int dogear_has_property(void *object, const char *name) {
+    return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
+}
+
+static inline void dogear_structure_set_string(GstStructure *structure, const char *field, const char *value) {
+    gst_structure_set(structure, field, G_TYPE_STRING, value, NULL);
+}
+
+// Signals: a macro and a cast in C.
+static inline void dogear_connect(void *object, const char *signal, GCallback callback, void *context) {
+    g_signal_connect(object, signal, callback, context);
+}
+
+// Probes see events and buffers through macros and a union.
+static inline GstEvent *dogear_probe_event(GstPadProbeInfo *info) { return GST_PAD_PROBE_INFO_EVENT(info); }
+static inline void dogear_probe_replace_event(GstPadProbeInfo *info, GstEvent *event) {
+    gst_event_unref(GST_PAD_PROBE_INFO_EVENT(info));
+    GST_PAD_PROBE_INFO_DATA(info) = event;
+}
+static inline GstEventType dogear_event_type(GstEvent *event) { return GST_EVENT_TYPE(event); }
+static inline GstMessageType dogear_message_type(GstMessage *message) { return GST_MESSAGE_TYPE(message); }
+static inline GstObject *dogear_message_source(GstMessage *message) { return GST_MESSAGE_SRC(message); }
+
+// Error quarks are macros.
+static inline GQuark dogear_core_error(void) { return GST_CORE_ERROR; }
+static inline GQuark dogear_resource_error(void) { return GST_RESOURCE_ERROR; }
+static inline GQuark dogear_stream_error(void) { return GST_STREAM_ERROR; }
+
+// The factory's name of an element, such as "souphttpsrc"; NULL if `object` is none.
+static inline const char *dogear_factory_name(void *object) {
+    if (!object || !GST_IS_ELEMENT(object)) return NULL;
+    GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(object));
+    return factory ? gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(factory)) : NULL;
+}

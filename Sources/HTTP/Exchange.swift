@@ -82,11 +82,15 @@ public enum TransportError: Error, Hashable, Sendable {
     /// Something may have been sent, and the server may have acted on it.
     case lost(host: String, reason: String)
     case timedOut(host: String)
-    /// The certificate is not trusted, or TLS failed otherwise. Nothing was sent.
+    /// The server showed a certificate that is not trusted. Nothing was sent.
+    case certificate(host: String, reason: String)
+    /// TLS failed otherwise; most often the server does not speak it on this port. Nothing was sent.
     case tls(host: String, reason: String)
     case tooLarge(limit: Int)
     /// Not an http or https url, or one that cannot be read.
     case badURL
+    /// A header whose name or value cannot be sent: it holds a line break or another control character.
+    case badHeader(name: String)
     case cancelled
     /// The file of a download could not be written.
     case file(reason: String)
@@ -98,9 +102,11 @@ extension TransportError: CustomStringConvertible {
         case .unreachable(let host, let reason): "cannot reach \(host): \(reason)"
         case .lost(let host, let reason): "the connection to \(host) broke: \(reason)"
         case .timedOut(let host): "\(host) did not answer in time"
-        case .tls(let host, let reason): "no trusted connection to \(host): \(reason)"
+        case .certificate(let host, let reason): "the certificate of \(host) is not trusted: \(reason)"
+        case .tls(let host, let reason): "no encrypted connection to \(host): \(reason)"
         case .tooLarge(let limit): "the answer is larger than \(limit >> 20) MiB"
         case .badURL: "not an http or https address"
+        case .badHeader(let name): "the header '\(name)' holds a line break or another character that cannot be sent"
         case .cancelled: "cancelled"
         case .file(let reason): "the downloaded file could not be written: \(reason)"
         }

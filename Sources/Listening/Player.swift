@@ -108,8 +108,10 @@ public struct Player: Sendable {
 
 extension Player {
     public enum Event: Hashable, Sendable {
-        /// The source is being asked for something to play.
+        /// The source has found something to play and is about to start it: what plays ends here.
         case opening(play: Bool)
+        /// A picture of the item came.
+        case cover(ItemID, path: String)
         /// The source gave it. `rate` is what was remembered for it.
         case open(Item, at: BookTime, play: Bool, rate: Double)
         /// The source could not. `mayReturn`: the server did not answer; worth another try.

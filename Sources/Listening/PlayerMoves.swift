@@ -6,8 +6,11 @@ extension Player {
         let here = position(engine: engine)
         if isConfirmed, target == nil { place = here }
         switch event {
-        case .opening(let play): return beginOpening(play: play)
-        case .open(let item, let place, let play, let rate): return open(item, at: place, play: play, rate: rate, now)
+        case .opening(let play): return beginOpening(play: play, now)
+        case .cover(let id, let path):
+            if item?.id == id { item?.coverPath = path }
+            return []
+        case .open(let item, let place, let play, let rate): return open(item, at: place, play: play, rate: rate)
         case .openFailed(let why, let mayReturn): return openFailed(why, mayReturn: mayReturn)
         case .restore(let item, let place, let rate, let finished):
             return restore(item, at: place, rate: rate, finished: finished)
@@ -32,32 +35,30 @@ extension Player {
 
     // MARK: Opening
 
-    /// What plays goes on until the source has found the other: it may not.
-    private mutating func beginOpening(play: Bool) -> [Effect] {
-        if item == nil || phase == .stopped { phase = .opening(play: play) }
+    /// The last words of what plays are told before the source starts the next: a server ends the one session when it
+    /// opens the other.
+    private mutating func beginOpening(play: Bool, _ now: Moment) -> [Effect] {
+        var effects: [Effect] = []
+        if let item, phase != .stopped {
+            if isConfirmed { effects.append(heard(.stop, now)) }
+            unloaded()
+            effects += [.unload, .close(item.id)]
+        }
+        phase = .opening(play: play)
         error = nil
-        return []
-    }
-
-    private mutating func open(
-        _ item: Item, at place: BookTime, play: Bool, rate: Double, _ now: Moment
-    ) -> [Effect] {
-        var effects = leaveItem(for: item, now)
-        // Play or pause pressed while the source was asked counts.
-        var wanted = play
-        if case .opening(let pressed) = phase { wanted = pressed }
-        settle(item, at: place, rate: rate)
-        load = load.next
-        phase = .loading(play: wanted)
-        effects.append(.load(load, item.tracks, at: self.place, rate: self.rate, volume: volume))
         return effects
     }
 
-    /// Closes what was loaded before; the same item opened again goes on in a new session.
-    private mutating func leaveItem(for next: Item, _ now: Moment) -> [Effect] {
-        guard let item, item.id != next.id || isConfirmed else { return [] }
-        let effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
-        return item.id == next.id ? effects : effects + [.close(item.id)]
+    private mutating func open(_ item: Item, at place: BookTime, play: Bool, rate: Double) -> [Effect] {
+        // Play or pause pressed while the source was asked counts.
+        var wanted = play
+        if case .opening(let pressed) = phase { wanted = pressed }
+        let comesBack = isBuffering && self.item?.id == item.id
+        settle(item, at: place, rate: rate)
+        isBuffering = comesBack
+        load = load.next
+        phase = .loading(play: wanted)
+        return [.load(load, item.tracks, at: self.place, rate: self.rate, volume: volume)]
     }
 
     private mutating func settle(_ item: Item, at place: BookTime, rate: Double) {
@@ -79,11 +80,8 @@ extension Player {
     }
 
     private mutating func openFailed(_ why: String, mayReturn: Bool) -> [Effect] {
-        guard case .opening(let play) = phase else {
-            error = why
-            return []
-        }
         error = why
+        guard case .opening(let play) = phase else { return [] }
         if mayReturn, play, failures > 0, let item { return retry(item, play: play) }
         phase = item == nil ? .empty : .stopped
         isBuffering = false

@@ -13,6 +13,16 @@ public struct Sync: Sendable {
         /// `POST /api/session/local-all`, newest first: an item without progress takes the place of the first.
         case local([Stretch])
         case progress(ProgressWrite)
+
+        /// For the log.
+        public var name: String {
+            switch self {
+            case .sync: "sync"
+            case .close: "close"
+            case .local: "local sessions"
+            case .progress(let write): write.kind.rawValue
+            }
+        }
     }
 
     /// What came of a request.
@@ -73,6 +83,14 @@ public struct Sync: Sendable {
             .sorted { $0.started < $1.started }
     }
     public var unsentWrites: [ProgressWrite] { Array(writes.values) }
+    /// How many of those a server should have had by now: the live session owes up to half a minute while all is well.
+    public var overdue: Int {
+        let lane = live.flatMap { Self.account(of: $0.item) }.flatMap { lanes[$0] }
+        let isLate = live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
+        return unsent.count { $0.id != live?.id || isLate } + writes.count
+    }
+    /// A request is on its way.
+    public var isSending: Bool { !inFlight.isEmpty }
     /// The present session, for the one that streams from it.
     public var liveID: String? { live?.id }
 
@@ -87,12 +105,9 @@ public struct Sync: Sendable {
     public mutating func restore(_ stretches: [Stretch], _ writes: [ProgressWrite], at now: Moment) -> [Effect] {
         var effects: [Effect] = []
         for var stretch in stretches {
-            if stretch.delivery == .open || !stretch.isClosed {
-                if stretch.delivery == .open { stretch.delivery = .local }
-                stretch.isClosed = true
-                effects.append(.save(stretch))
-            }
-            waiting[stretch.id] = stretch
+            if stretch.delivery == .open { stretch.delivery = .local }
+            stretch.isClosed = true
+            effects.append(keep(stretch))
         }
         for write in writes { self.writes[write.item] = write }
         return effects + pump(now)
@@ -104,6 +119,7 @@ public struct Sync: Sendable {
         session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64, _ now: Moment
     ) -> [Effect] {
         let effects = retire()
+        guard Self.account(of: item) != nil else { return effects }
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
         return effects + [.save(live!)] + pump(now)
@@ -168,7 +184,13 @@ public struct Sync: Sendable {
         live = nil
         isDue = false
         stretch.isClosed = true
-        waiting[stretch.id] = stretch
-        return [.save(stretch)]
+        return [keep(stretch)]
+    }
+
+    /// A closed row waits until it is wholly delivered and the server has let go of it.
+    mutating func keep(_ stretch: Stretch) -> Effect {
+        let isDone = !stretch.isHeldByServer && !stretch.isUnsent && stretch.delivery != .parked
+        waiting[stretch.id] = isDone ? nil : stretch
+        return isDone ? .remove(stretch: stretch.id) : .save(stretch)
     }
 }

@@ -186,7 +186,7 @@ extension Sync {
         }
     }
 
-    /// Changes a row wherever it is; one that is closed, let go and wholly delivered is done.
+    /// Changes a row wherever it is.
     private mutating func change(_ id: String, _ body: (inout Stretch) -> Void) -> [Effect] {
         if live?.id == id {
             body(&live!)
@@ -194,8 +194,6 @@ extension Sync {
         }
         guard var stretch = waiting[id] else { return [] }
         body(&stretch)
-        let isDone = !stretch.isHeldByServer && !stretch.isUnsent && stretch.delivery != .parked
-        waiting[id] = isDone ? nil : stretch
-        return [isDone ? .remove(stretch: id) : .save(stretch)]
+        return [keep(stretch)]
     }
 }

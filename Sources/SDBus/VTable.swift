@@ -183,7 +183,8 @@ private func signal(_ name: String, _ arguments: Arguments) -> sd_bus_vtable {
 private func entry<Face>(_ name: String, _ property: BusInterface<Face>.Property) -> sd_bus_vtable {
     var entry = sd_bus_vtable()
     entry.type = UInt8(ascii: property.set == nil ? "P" : "W")
-    entry.flags = UInt64(SD_BUS_VTABLE_UNPRIVILEGED)
+    // Refused by libsystemd on a property that is only read.
+    if property.set != nil { entry.flags = UInt64(SD_BUS_VTABLE_UNPRIVILEGED) }
     switch property.emits {
     case .always: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE)
     case .constant: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_CONST)

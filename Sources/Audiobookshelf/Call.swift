@@ -1,0 +1,145 @@
+internal import HTTP
+
+/// One request to one endpoint, before it has an address and a login.
+struct Call: Sendable {
+    let method: String
+    /// As the server's source names it, for error texts: "GET /api/items/:id".
+    let endpoint: String
+    let path: [String]
+    var query: [(String, String)] = []
+    var headers: [HTTPHeader] = []
+    var body: JSON?
+    var timeout = 30.0
+    /// For people, when it is not there.
+    var what = "it"
+
+    init(_ method: String, _ route: String, _ values: String...) {
+        self.method = method
+        endpoint = "\(method) \(route)"
+        var values = values[...]
+        path = route.split(separator: "/").map { segment in
+            segment.hasPrefix(":") ? values.popFirst() ?? "" : String(segment)
+        }
+    }
+
+    func request(_ server: ServerAddress, headers more: [HTTPHeader], caFile: String?) -> HTTPRequest {
+        var headers = self.headers + more
+        if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
+        headers.append(HTTPHeader("Accept", "application/json"))
+        return HTTPRequest(
+            method, server.url(path, query: query), headers: headers, body: body?.bytes, caFile: caFile,
+            timeout: timeout)
+    }
+
+    fileprivate func with(_ change: (inout Call) -> Void) -> Call {
+        var call = self
+        change(&call)
+        return call
+    }
+}
+
+extension Call {
+    static let status = Call("GET", "/status").with { $0.timeout = 15 }
+    static let me = Call("GET", "/api/me")
+    static let libraries = Call("GET", "/api/libraries")
+
+    static func login(user: String, password: String) -> Call {
+        Call("POST", "/login").with {
+            $0.body = ["username": .string(user), "password": .string(password)]
+            $0.headers = [HTTPHeader("x-return-tokens", "true")]
+        }
+    }
+
+    static func refresh(_ token: String) -> Call {
+        Call("POST", "/auth/refresh").with { $0.headers = [HTTPHeader("x-refresh-token", token)] }
+    }
+
+    static func logout(_ token: String?) -> Call {
+        Call("POST", "/logout").with {
+            $0.headers = token.map { [HTTPHeader("x-refresh-token", $0)] } ?? []
+            $0.timeout = 10
+        }
+    }
+
+    /// - Parameter fresh: a number never used before. The server keeps answers by url, and answers that depend on
+    ///   progress go stale there.
+    static func items(library: String, _ page: PageRequest, fresh: Int64) -> Call {
+        Call("GET", "/api/libraries/:id/items", library).with {
+            $0.query = [("limit", "\(page.limit)"), ("page", "\(page.page)"), ("minified", "1")]
+            if let sort = page.sort { $0.query.append(("sort", sort)) }
+            if page.isDescending { $0.query.append(("desc", "1")) }
+            if let filter = page.filter { $0.query.append(("filter", filter.parameter)) }
+            if page.dependsOnProgress { $0.query.append(("fresh", "\(fresh)")) }
+            $0.what = "that library"
+        }
+    }
+
+    static func recentEpisodes(library: String, limit: Int, page: Int = 0) -> Call {
+        Call("GET", "/api/libraries/:id/recent-episodes", library).with {
+            $0.query = [("limit", "\(limit)"), ("page", "\(page)")]
+        }
+    }
+
+    static func search(library: String, words: String, limit: Int) -> Call {
+        Call("GET", "/api/libraries/:id/search", library).with { $0.query = [("q", words), ("limit", "\(limit)")] }
+    }
+
+    static func itemsInProgress(limit: Int) -> Call {
+        Call("GET", "/api/me/items-in-progress").with { $0.query = [("limit", "\(limit)")] }
+    }
+
+    static func item(_ id: ShelfItemID) -> Call {
+        Call("GET", "/api/items/:id", id.item).with {
+            $0.query = [("expanded", "1"), ("include", "progress")]
+            if let episode = id.episode { $0.query.append(("episode", episode)) }
+            $0.what = id.id.description
+        }
+    }
+
+    static func cover(_ id: ShelfItemID, width: Int) -> Call {
+        Call("GET", "/api/items/:id/cover", id.item).with {
+            $0.query = [("width", "\(width)"), ("format", "jpeg")]
+        }
+    }
+
+    static func play(_ id: ShelfItemID, body: JSON) -> Call {
+        let call =
+            if let episode = id.episode {
+                Call("POST", "/api/items/:id/play/:episodeId", id.item, episode)
+            } else {
+                Call("POST", "/api/items/:id/play", id.item)
+            }
+        return call.with {
+            $0.body = body
+            $0.what = id.id.description
+        }
+    }
+
+    static func sync(session: String, body: JSON) -> Call {
+        Call("POST", "/api/session/:id/sync", session).with { $0.body = body }
+    }
+
+    static func close(session: String, body: JSON) -> Call {
+        Call("POST", "/api/session/:id/close", session).with { $0.body = body }
+    }
+
+    static func localSessions(body: JSON) -> Call {
+        Call("POST", "/api/session/local-all").with { $0.body = body }
+    }
+
+    static func progress(_ id: ShelfItemID) -> Call { progress("GET", id) }
+
+    static func patchProgress(_ id: ShelfItemID, body: JSON) -> Call {
+        progress("PATCH", id).with { $0.body = body }
+    }
+
+    private static func progress(_ method: String, _ id: ShelfItemID) -> Call {
+        let call =
+            if let episode = id.episode {
+                Call(method, "/api/me/progress/:libraryItemId/:episodeId", id.item, episode)
+            } else {
+                Call(method, "/api/me/progress/:libraryItemId", id.item)
+            }
+        return call.with { $0.what = id.id.description }
+    }
+}

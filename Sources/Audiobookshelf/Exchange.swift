@@ -1,0 +1,54 @@
+internal import HTTP
+internal import Listening
+
+/// Turns what a transport says into what this room says.
+extension ShelfError {
+    init(_ error: TransportError, server: ServerAddress, endpoint: String) {
+        let name = server.description
+        self =
+            switch error {
+            case .unreachable(_, let reason): .unreachable(server: name, reason: reason)
+            case .lost(_, let reason): .lost(server: name, reason: reason)
+            case .timedOut: .timedOut(server: name)
+            case .certificate(_, let reason): .certificate(server: name, reason: reason)
+            case .tls(_, let reason): .noEncryption(server: name, reason: reason)
+            case .tooLarge: .tooLarge(endpoint: endpoint)
+            case .badURL: .badAddress(reason: "\(name) cannot be used")
+            case .badHeader(let header): .badHeader(name: header)
+            case .cancelled: .cancelled
+            case .file(let reason): .file(reason: reason)
+            }
+    }
+}
+
+extension HTTPResponse {
+    /// Decides on the status alone: the bodies of errors come in five kinds and are never needed.
+    ///
+    /// - Throws: for everything but 2xx. 401 is the caller's affair; it comes out as ``ShelfError/signedOut(server:)``.
+    func accepted(_ server: ServerAddress, _ call: Call) throws(ShelfError) -> HTTPResponse {
+        switch status {
+        case 200..<300: return self
+        case 300..<400: throw .notAudiobookshelf(server: server.description)
+        case 401: throw .signedOut(server: server.description)
+        case 403: throw .forbidden(server: server.description)
+        case 404: throw .notFound(what: call.what)
+        case 429: throw .rateLimited(server: server.description, retryAfter: retryAfter)
+        case 500...: throw .serverFault(server: server.description, status: status)
+        default: throw .refused(server: server.description, status: status)
+        }
+    }
+
+    /// - Throws: ``ShelfError/notAudiobookshelf(server:)`` for a web page, ``ShelfError/unreadable(endpoint:)`` for
+    ///   JSON that is cut off.
+    func json(_ server: ServerAddress, _ call: Call) throws(ShelfError) -> JSON {
+        if let json = JSON(body) { return json }
+        let first = body.first { ![9, 10, 13, 32].contains($0) }
+        let isJSON = self[header: "Content-Type"]?.lowercased().contains("json") ?? false
+        let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        throw isJSON || looksLikeJSON
+            ? .unreadable(endpoint: call.endpoint) : .notAudiobookshelf(server: server.description)
+    }
+
+    /// Seconds; a minute where the server does not say, an hour at most.
+    var retryAfter: Int { (self[header: "Retry-After"].flatMap { Int($0) } ?? 60).clamped(to: 1...3600) }
+}

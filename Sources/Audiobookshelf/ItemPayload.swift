@@ -1,0 +1,139 @@
+internal import HTTP
+internal import Listening
+
+/// A library item in any of the server's shapes: minified in lists, expanded with `expanded=1`, inside a play session.
+/// Only the id is needed; everything else may be missing.
+struct ItemPayload: Sendable {
+    let id: String
+    let library: String?
+    let isPodcast: Bool
+    /// The files are gone from the server's disk.
+    let isMissing: Bool
+    let added: Int64?
+    let updated: Int64?
+    let metadata: MetadataPayload
+    let hasCover: Bool
+    let duration: BookTime
+    let trackCount: Int
+    let hasEbook: Bool
+    let chapters: [Chapter]
+    let episodeCount: Int?
+    let episodes: [EpisodePayload]
+    /// Of shelves and search: the episode meant.
+    let recentEpisode: EpisodePayload?
+    let progress: ProgressPayload?
+    let progressUpdated: Int64?
+
+    init?(_ json: JSON) {
+        guard let id = json["id"].text else { return nil }
+        let media = json["media"]
+        self.id = id
+        library = json["libraryId"].text
+        isPodcast = json["mediaType"].string == "podcast"
+        isMissing = json["isMissing"].bool ?? false || json["isInvalid"].bool ?? false
+        added = json["addedAt"].integer
+        updated = json["updatedAt"].integer
+        metadata = MetadataPayload(media["metadata"])
+        hasCover = media["coverPath"].text != nil
+        duration = max(.zero, .seconds(media["duration"].number ?? 0))
+        let counted = media["numTracks"].integer ?? media["numAudioFiles"].integer ?? 0
+        trackCount = max(Int(counted), media["tracks"].elements.count)
+        hasEbook = media["ebookFormat"].text != nil || !media["ebookFile"].isNull
+        chapters = media["chapters"].elements.compactMap(Chapter.init)
+        episodes = media["episodes"].elements.compactMap { EpisodePayload($0) }
+        episodeCount = media["numEpisodes"].integer.map { max(Int($0), media["episodes"].elements.count) }
+        recentEpisode = EpisodePayload(json["recentEpisode"])
+        progress = ProgressPayload(json["userMediaProgress"])
+        progressUpdated = json["progressLastUpdate"].integer
+    }
+}
+
+/// What is known of a book or a podcast. Expanded items have lists, minified ones the names joined by ", ".
+struct MetadataPayload: Sendable {
+    let title: String
+    let subtitle: String?
+    let authors: [String]
+    let narrators: [String]
+    let series: [SeriesPlace]
+    let genres: [String]
+    let published: String?
+    let summary: String?
+    let language: String?
+
+    init(_ json: JSON) {
+        title = json["title"].text ?? "Untitled"
+        subtitle = json["subtitle"].text
+        let listed = json["authors"].elements.compactMap { $0["name"].text }
+        authors = listed.isEmpty ? [json["authorName"].text ?? json["author"].text].compactMap { $0 } : listed
+        let narrating = json["narrators"].elements.compactMap(\.text)
+        narrators = narrating.isEmpty ? [json["narratorName"].text].compactMap { $0 } : narrating
+        let places = json["series"].elements.compactMap { series in
+            series["name"].text.map { SeriesPlace(name: $0, sequence: series["sequence"].text) }
+        }
+        series = places.isEmpty ? json["seriesName"].text.map(SeriesPlace.read) ?? [] : places
+        genres = json["genres"].elements.compactMap(\.text)
+        published = json["publishedDate"].text ?? json["publishedYear"].text ?? json["releaseDate"].text
+        summary = (json["description"].text ?? json["descriptionPlain"].text).flatMap(plainText)
+        language = json["language"].text
+    }
+}
+
+/// One episode of a podcast: in an expanded podcast, in `recent-episodes`, or as the `recentEpisode` of an item.
+struct EpisodePayload: Sendable {
+    let id: String
+    let item: String?
+    let library: String?
+    let title: String
+    let subtitle: String?
+    let summary: String?
+    /// Milliseconds since 1970.
+    let published: Int64?
+    let pubDate: String?
+    let added: Int64?
+    let duration: BookTime
+    let chapters: [Chapter]
+    /// Of `recent-episodes`: the podcast it belongs to.
+    let podcast: MetadataPayload?
+
+    init?(_ json: JSON) {
+        guard let id = json["id"].text else { return nil }
+        self.id = id
+        item = json["libraryItemId"].text
+        library = json["libraryId"].text
+        title = json["title"].text ?? "Untitled"
+        subtitle = json["subtitle"].text.flatMap(plainText)
+        summary = json["description"].text.flatMap(plainText)
+        published = json["publishedAt"].integer
+        pubDate = json["pubDate"].text
+        added = json["addedAt"].integer
+        let seconds =
+            json["duration"].number ?? json["audioTrack"]["duration"].number ?? json["audioFile"]["duration"].number
+        duration = max(.zero, .seconds(seconds ?? 0))
+        chapters = json["chapters"].elements.compactMap(Chapter.init)
+        podcast = json["podcast"].isNull ? nil : MetadataPayload(json["podcast"]["metadata"])
+    }
+}
+
+extension Chapter {
+    /// - Returns: nil without a start; ``Listening/Timeline`` puts the rest in order.
+    fileprivate init?(_ json: JSON) {
+        guard let start = json["start"].number else { return nil }
+        self.init(
+            title: json["title"].text ?? "", start: .seconds(start), end: .seconds(json["end"].number ?? start))
+    }
+
+    static func list(_ json: JSON) -> [Chapter] { json.elements.compactMap(Chapter.init) }
+}
+
+extension SeriesPlace {
+    /// Minified items have "Name #1", several joined by ", ".
+    static func read(_ text: String) -> [SeriesPlace] {
+        let pieces = text.split(separator: ", ").map(String.init)
+        let isList = pieces.count > 1 && pieces.allSatisfy { $0.contains(" #") }
+        return (isList ? pieces : [text]).map { piece in
+            guard let mark = piece.ranges(of: " #").last else { return SeriesPlace(name: piece) }
+            return SeriesPlace(
+                name: String(piece[..<mark.lowerBound]), sequence: String(piece[mark.upperBound...]))
+        }
+    }
+}

@@ -1,0 +1,211 @@
+internal import HTTP
+public import Listening
+
+/// This installation, as servers show it to their people.
+public struct ShelfDevice: Hashable, Sendable {
+    /// Made once per installation: the server allows each device one open session.
+    public let id: String
+    /// Of dogear.
+    public let version: String
+    /// The computer's name, or "Desktop".
+    public let model: String
+
+    public init(id: String, version: String, model: String = "Desktop") {
+        self.id = id
+        self.version = version
+        self.model = model
+    }
+
+    /// Without a model and a client's name the server makes up "null null".
+    var json: JSON {
+        [
+            "deviceId": .string(id), "clientName": "Dogear", "clientVersion": .string(version),
+            "manufacturer": "Linux", "model": .string(model.trimmingBlanks.isEmpty ? "Desktop" : model),
+        ]
+    }
+}
+
+/// A session the server has opened for one item: what to play and from where.
+public struct OpenSession: Sendable {
+    public let id: String
+    public let item: Item
+    /// Where the server has the listener; 0 if the item was finished or never opened.
+    public let place: BookTime
+    /// What the server had before the session; nil if the item was never opened.
+    public let progress: ShelfProgress?
+    /// Milliseconds since 1970, server's clock.
+    public let started: Int64
+    /// The server transcodes: none of the types it was told of fits.
+    public let isTranscoded: Bool
+}
+
+/// An item that was looked at and can be played.
+public struct Playable: Sendable {
+    public let id: ShelfItemID
+    public var title: String { episode?.title ?? source.metadata.title }
+    let source: ItemPayload
+    let episode: EpisodePayload?
+}
+
+extension ShelfClient {
+    /// `POST /api/items/:id/play[/:episodeId]`. Closes whatever session this device had open.
+    ///
+    /// The item is looked at first: the server answers for an e-book or a podcast as a whole too, with a session that
+    /// cannot be played.
+    /// - Throws: ``ShelfError/notPlayable(reason:)``, ``ShelfError/notFound(what:)``.
+    public func find(_ id: ShelfItemID) async throws(ShelfError) -> Playable {
+        let source = try await expanded(id)
+        return Playable(id: id, source: source, episode: try playable(source, id))
+    }
+
+    /// - Parameter mimeTypes: all that can be decoded here, such as `audio/mpeg`; for others the server transcodes.
+    public func play(
+        _ found: Playable, device: ShelfDevice, mimeTypes: [String]
+    ) async throws(ShelfError) -> OpenSession {
+        let (id, source, episode) = (found.id, found.source, found.episode)
+        let body: JSON = [
+            "deviceInfo": device.json, "supportedMimeTypes": .array(mimeTypes.map { .string($0) }),
+            "mediaPlayer": "dogear", "forceDirectPlay": false, "forceTranscode": false,
+        ]
+        let call = Call.play(id, body: body)
+        let answer = try PlayPayload(await json(call), call.endpoint)
+        guard !answer.tracks.isEmpty else {
+            throw .notPlayable(reason: "'\(source.metadata.title)' has no audio on the server")
+        }
+        let tracks = try await tracks(of: answer)
+        return OpenSession(
+            id: answer.id, item: item(id, source, episode, answer, tracks), place: answer.place,
+            progress: source.progress.flatMap { $0.episode == id.episode ? $0.progress : nil },
+            started: answer.started ?? now() + clockOffset, isTranscoded: answer.isTranscoded)
+    }
+
+    /// - Returns: the episode meant, nil for a book.
+    private func playable(_ item: ItemPayload, _ id: ShelfItemID) throws(ShelfError) -> EpisodePayload? {
+        let title = item.metadata.title
+        if item.isMissing {
+            throw .notPlayable(
+                reason: """
+                    the files of '\(title)' are missing on the server; ask whoever runs it to look and to scan the \
+                    library again
+                    """)
+        }
+        if item.isPodcast {
+            guard let wanted = id.episode else {
+                throw .notPlayable(
+                    reason: "'\(title)' is a podcast; choose an episode: 'dogear show \(id.id)' lists them")
+            }
+            guard let episode = item.episodes.first(where: { $0.id == wanted }) else {
+                throw .notFound(what: "this episode of '\(title)'")
+            }
+            return episode
+        }
+        guard id.episode == nil else { throw .notFound(what: "this episode of '\(title)'") }
+        guard item.trackCount > 0 else {
+            let instead = item.hasEbook ? "only an e-book" : "no audio"
+            throw .notPlayable(reason: "'\(title)' has \(instead) on the server, nothing to listen to")
+        }
+        return nil
+    }
+
+    private func item(
+        _ id: ShelfItemID, _ source: ItemPayload, _ episode: EpisodePayload?, _ answer: PlayPayload, _ tracks: [Track]
+    ) -> Item {
+        let metadata = source.metadata
+        var item = Item(
+            id: id.id, kind: episode == nil ? .book : .episode, title: episode?.title ?? metadata.title,
+            authors: metadata.authors, narrators: metadata.narrators, series: metadata.series,
+            podcast: episode == nil ? nil : metadata.title, duration: answer.duration, tracks: tracks,
+            chapters: answer.chapters)
+        item.subtitle = episode == nil ? metadata.subtitle : episode?.subtitle
+        item.genres = metadata.genres
+        item.published =
+            episode == nil ? metadata.published : episode?.published.map(isoDate(milliseconds:)) ?? episode?.pubDate
+        item.summary = episode == nil ? metadata.summary : episode?.summary
+        item.language = metadata.language
+        return item
+    }
+
+    // MARK: Where the audio is
+
+    private func tracks(of answer: PlayPayload) async throws(ShelfError) -> [Track] {
+        let secrets = try await current()
+        let custom = Dictionary(secrets.headers.map { ($0.name, $0.value) }) { _, last in last }
+        var isPublic = false
+        if !answer.isTranscoded, let first = answer.tracks.first {
+            isPublic = await publicTracks(session: answer.id, index: first.index, secrets)
+        }
+        return answer.tracks.map { track in
+            let url =
+                isPublic
+                ? server.url(["public", "session", answer.id, "track", "\(track.index)"])
+                : server.url(ofServer: track.contentURL)
+            let bearer = isPublic || answer.isTranscoded ? [:] : ["Authorization": "Bearer \(secrets.bearer)"]
+            let stream = AudioStream(
+                url: url, headers: custom.merging(bearer) { _, own in own }, caFile: account.caFile,
+                isHLS: answer.isTranscoded)
+            return Track(start: track.start, duration: track.duration, audio: .stream(stream), title: track.title)
+        }
+    }
+
+    /// Whether this server has the urls that a session's id alone opens and that outlive the access token: since 2.22,
+    /// tried once by asking for one. Servers without it may answer any path with the page of their web client.
+    private func publicTracks(session: String, index: Int, _ secrets: Secrets) async -> Bool {
+        if let hasPublicTracks { return hasPublicTracks }
+        let request = HTTPRequest(
+            "HEAD", server.url(["public", "session", session, "track", "\(index)"]), headers: secrets.headers,
+            caFile: account.caFile, timeout: 15)
+        guard let response = try? await transport.send(request) else { return false }
+        let type = response[header: "Content-Type"]?.lowercased() ?? ""
+        let isAudio = (200..<300).contains(response.status) && !type.hasPrefix("text/")
+        if isAudio || response.status == 404 || response.status == 200 { hasPublicTracks = isAudio }
+        return isAudio
+    }
+}
+
+/// The answer of `play`: a session over one timeline. Times in decimal seconds.
+struct PlayPayload: Sendable {
+    struct AudioTrack: Sendable {
+        /// From 1; part of the public url.
+        let index: Int
+        let start: BookTime
+        let duration: BookTime
+        let title: String?
+        let contentURL: String
+    }
+
+    let id: String
+    let place: BookTime
+    let duration: BookTime
+    let started: Int64?
+    /// `playMethod` 2: the only track is an HLS playlist.
+    let isTranscoded: Bool
+    let chapters: [Chapter]
+    let tracks: [AudioTrack]
+
+    init(_ json: JSON, _ endpoint: String) throws(ShelfError) {
+        guard let id = json["id"].text else { throw .missing(field: "id", endpoint: endpoint) }
+        guard case .array(let elements) = json["audioTracks"] else {
+            throw .missing(field: "audioTracks", endpoint: endpoint)
+        }
+        self.id = id
+        place = max(.zero, .seconds(json["currentTime"].number ?? json["startTime"].number ?? 0))
+        duration = max(.zero, .seconds(json["duration"].number ?? 0))
+        started = json["startedAt"].integer
+        chapters = Chapter.list(json["chapters"])
+        var tracks: [AudioTrack] = []
+        for (offset, track) in elements.enumerated() {
+            // A track that cannot be had would move every later place: better no session than a wrong one.
+            guard let url = track["contentUrl"].text else {
+                throw .missing(field: "audioTracks.contentUrl", endpoint: endpoint)
+            }
+            tracks.append(
+                AudioTrack(
+                    index: Int((track["index"].integer ?? Int64(offset + 1)).clamped(to: 0...1_000_000)),
+                    start: .seconds(track["startOffset"].number ?? 0),
+                    duration: max(.zero, .seconds(track["duration"].number ?? 0)), title: track["title"].text,
+                    contentURL: url))
+        }
+        self.tracks = tracks
+        isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true
+    }
+}

@@ -1,0 +1,48 @@
+internal import HTTP
+public import Listening
+
+/// `GET /api/me/progress/:item[/:episode]`, and each element of `mediaProgress`. Times in decimal seconds, sometimes as
+/// text; `lastUpdate` in milliseconds since 1970.
+struct ProgressPayload: Hashable, Sendable {
+    let item: String
+    let episode: String?
+    let progress: ShelfProgress
+    let isHidden: Bool
+
+    /// - Returns: nil without an item.
+    init?(_ json: JSON) {
+        guard let item = json["libraryItemId"].text else { return nil }
+        self.item = item
+        episode = json["episodeId"].text
+        isHidden = json["hideFromContinueListening"].bool ?? false
+        progress = ShelfProgress(
+            position: max(.zero, .seconds(json["currentTime"].number ?? 0)),
+            duration: max(.zero, .seconds(json["duration"].number ?? 0)),
+            isFinished: json["isFinished"].bool ?? false, updated: max(0, json["lastUpdate"].integer ?? 0))
+    }
+
+    func key(account: String) -> ShelfItemID? { ShelfItemID(account: account, item: item, episode: episode) }
+}
+
+/// Where the server has the listener in one item.
+public struct ShelfProgress: Hashable, Sendable {
+    public let position: BookTime
+    /// Zero if the server does not know.
+    public let duration: BookTime
+    public let isFinished: Bool
+    /// Milliseconds since 1970, server's clock.
+    public let updated: Int64
+
+    public init(position: BookTime, duration: BookTime, isFinished: Bool, updated: Int64) {
+        self.position = position
+        self.duration = duration
+        self.isFinished = isFinished
+        self.updated = updated
+    }
+
+    /// 0 to 1; the server's own number is not used, it is not kept in step with the position.
+    public var fraction: Double {
+        if isFinished { return 1 }
+        return duration > .zero ? (position.seconds / duration.seconds).clamped(to: 0...1) : 0
+    }
+}

@@ -1,0 +1,236 @@
+public import HTTP
+public import Listening
+
+/// What a client says unasked, for the account's record and the log.
+public enum ShelfReport: Hashable, Sendable {
+    /// The server has ended the login.
+    case signedOut
+    /// New tokens could not be stored; they are used all the same, and stored as soon as the vault takes them. Until
+    /// then leaving the program may cost the login.
+    case notStored(VaultError)
+    case stored
+}
+
+/// One account on one Audiobookshelf server: adds the login to every request and keeps it alive.
+///
+/// Of any number of requests that find the token expired one exchanges it, the others wait for that. New tokens are in
+/// the vault before they are used. Only the server's own 401 to the exchange ends a login: no lost connection, no busy
+/// server, no forbidden request does.
+public actor ShelfClient {
+    public nonisolated let account: Account
+    nonisolated let server: ServerAddress
+    let transport: any Transport
+    let vault: any Vault
+    let now: @Sendable () -> Int64
+    private let report: @Sendable (ShelfReport) -> Void
+
+    var clock = ServerClock()
+    /// Whether `/public/session/...` answers here; nil until tried.
+    var hasPublicTracks: Bool?
+    private var secrets: Secrets?
+    private var exchange: Task<Result<Void, ShelfError>, Never>?
+    private var isSignedOut = false
+    /// The server has no token exchange: it is from before 2.26.
+    private var isLegacy: Bool
+    /// Our clock, in milliseconds: no exchange of tokens before.
+    private var noExchangeBefore: Int64 = 0
+    private var rateLimitedUntil: Int64 = 0
+    /// Tokens that the vault would not take, and when to try it again.
+    private var unstored: (tokens: Secrets, again: Int64)?
+
+    /// - Parameters:
+    ///   - now: milliseconds since 1970 of this computer's clock.
+    ///   - report: called on no particular thread.
+    /// - Throws: ``ShelfError/badAddress(reason:)`` if the account's server is none.
+    public init(
+        account: Account, transport: any Transport, vault: any Vault, now: @escaping @Sendable () -> Int64,
+        report: @escaping @Sendable (ShelfReport) -> Void = { _ in }
+    ) throws(ShelfError) {
+        self.account = account
+        server = try ServerAddress(account.server)
+        self.transport = transport
+        self.vault = vault
+        self.now = now
+        self.report = report
+        isLegacy = account.login != .tokens
+    }
+
+    /// Milliseconds to add to this computer's clock to have the server's.
+    public var clockOffset: Int64 { clock.offset }
+
+    /// Drops what is in memory, so that the next request reads the vault: after another login to this account.
+    public func forgetSecrets() {
+        secrets = nil
+        isSignedOut = false
+        unstored = nil
+        isLegacy = account.login != .tokens
+    }
+
+    /// Ends the login on the server, if it can be reached, and removes it from the vault.
+    ///
+    /// - Returns: false if the server could not be told; its side of the login ends by itself after some weeks.
+    public func logOut() async throws(ShelfError) -> Bool {
+        var isTold = account.login != .tokens
+        if let secrets = try? await loaded(), let refresh = secrets.refresh {
+            let response = try? await exchange(.logout(refresh), secrets)
+            isTold = response.map { (200..<300).contains($0.status) } ?? false
+        }
+        secrets = nil
+        do throws(VaultError) {
+            try await vault.removeAll(account: account.id)
+        } catch {
+            throw .vault(error)
+        }
+        return isTold
+    }
+
+    // MARK: Requests
+
+    func json(_ call: Call) async throws(ShelfError) -> JSON { try await answer(call).json(server, call) }
+
+    /// - Throws: for every answer but 2xx.
+    func answer(_ call: Call) async throws(ShelfError) -> HTTPResponse {
+        let secrets = try await current()
+        let response = try await exchange(call, secrets)
+        guard response.status == 401 else { return try response.accepted(server, call) }
+        try await renew(after: secrets.bearer)
+        let fresh = try await loaded()
+        let second = try await exchange(call, fresh)
+        if second.status == 401 {
+            noExchangeBefore = now() + 60_000  // what refuses us is not the token: do not wear out the exchange
+            throw .tokenRefused(server: server.description)
+        }
+        return try second.accepted(server, call)
+    }
+
+    private func exchange(_ call: Call, _ secrets: Secrets) async throws(ShelfError) -> HTTPResponse {
+        let login = call.path.first == "api" ? [HTTPHeader("Authorization", "Bearer \(secrets.bearer)")] : []
+        return try await send(call, headers: login + secrets.headers)
+    }
+
+    private func send(_ call: Call, headers: [HTTPHeader]) async throws(ShelfError) -> HTTPResponse {
+        let sent = now()
+        do throws(TransportError) {
+            let response = try await transport.send(call.request(server, headers: headers, caFile: account.caFile))
+            clock.observe(response, sent: sent, received: now())
+            return response
+        } catch {
+            throw ShelfError(error, server: server, endpoint: call.endpoint)
+        }
+    }
+
+    // MARK: Tokens
+
+    /// The secrets to send now, exchanged beforehand when they are about to expire.
+    func current() async throws(ShelfError) -> Secrets {
+        let secrets = try await loaded()
+        await storeAgain()
+        guard !isLegacy, !isSignedOut, secrets.refresh != nil,
+            let renewal = secrets.renewal(clockOffset: clock.offset), renewal <= now()
+        else {
+            if isSignedOut { throw .signedOut(server: server.description) }
+            return secrets
+        }
+        do throws(ShelfError) {
+            try await renew(after: secrets.bearer)
+        } catch {
+            if case .signedOut = error { throw error }
+            return secrets  // it may still do; if not, the 401 asks for another exchange
+        }
+        return try await loaded()
+    }
+
+    /// Reads the vault the first time.
+    private func loaded() async throws(ShelfError) -> Secrets {
+        if let secrets { return secrets }
+        let bearer = try await secret(account.login == .apikey ? .apikey : .access)
+        let refresh = account.login == .tokens ? try await secret(.refresh) : nil
+        let headers = account.hasHeaders ? try await secret(.header) : nil
+        if let secrets { return secrets }  // another request was faster while this one waited
+        guard bearer != nil || refresh != nil else { throw .signedOut(server: server.description) }
+        let found = Secrets(bearer: bearer ?? "", refresh: refresh, headers: headers.map(HeaderSecret.headers) ?? [])
+        secrets = found
+        return found
+    }
+
+    private func secret(_ kind: SecretKey.Kind) async throws(ShelfError) -> String? {
+        do throws(VaultError) {
+            return try await vault.secret(for: SecretKey(account, kind))
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    /// Makes sure that the secrets are others than `bearer`, which the server refused or soon will.
+    private func renew(after bearer: String) async throws(ShelfError) {
+        if isSignedOut { throw .signedOut(server: server.description) }
+        if let secrets, secrets.bearer != bearer { return }
+        guard !isLegacy, let refresh = secrets?.refresh else {
+            report(.signedOut)
+            throw .signedOut(server: server.description)
+        }
+        if rateLimitedUntil > now() {
+            let seconds = Int((rateLimitedUntil - now() + 999) / 1000)
+            throw .rateLimited(server: server.description, retryAfter: seconds)
+        }
+        if noExchangeBefore > now() { throw .tokenRefused(server: server.description) }
+        // A task of its own: the request that began the exchange may be cancelled, the exchange may not.
+        let task = exchange ?? Task { await self.exchangeTokens(refresh) }
+        exchange = task
+        try await task.value.get()
+    }
+
+    private func exchangeTokens(_ refresh: String) async -> Result<Void, ShelfError> {
+        defer { exchange = nil }
+        do throws(ShelfError) {
+            try await exchangeTokensOnce(refresh)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func exchangeTokensOnce(_ refresh: String) async throws(ShelfError) {
+        let call = Call.refresh(refresh)
+        let response = try await send(call, headers: secrets?.headers ?? [])
+        switch response.status {
+        case 401:
+            isSignedOut = true
+            report(.signedOut)
+            throw .signedOut(server: server.description)
+        case 404:
+            isLegacy = true
+            report(.signedOut)
+            throw .signedOut(server: server.description)
+        case 429:
+            rateLimitedUntil = now() + Int64(response.retryAfter) * 1000
+        default: break
+        }
+        let answer = try LoginPayload(response.accepted(server, call).json(server, call), call.endpoint)
+        let fresh = Secrets(
+            bearer: answer.accessToken, refresh: answer.refreshToken ?? refresh, headers: secrets?.headers ?? [],
+            received: now())
+        await store(fresh)
+        secrets = fresh
+    }
+
+    private func store(_ tokens: Secrets) async {
+        do throws(VaultError) {
+            if let refresh = tokens.refresh {
+                try await vault.store(refresh, for: SecretKey(account, .refresh), label: account.secretLabel)
+            }
+            try await vault.store(tokens.bearer, for: SecretKey(account, .access), label: account.secretLabel)
+            if unstored != nil { report(.stored) }
+            unstored = nil
+        } catch {
+            if unstored == nil { report(.notStored(error)) }
+            unstored = (tokens, now() + 30_000)
+        }
+    }
+
+    private func storeAgain() async {
+        guard let waiting = unstored, waiting.again <= now() else { return }
+        unstored?.again = now() + 30_000
+        await store(waiting.tokens)
+    }
+}

@@ -1,0 +1,130 @@
+internal import HTTP
+public import Listening
+
+/// What became of listening time sent to a server.
+public enum SyncOutcome: Hashable, Sendable {
+    /// `placeTaken` is false where another device has a newer place: the time counts, the place does not.
+    case accepted(placeTaken: Bool)
+    /// The server does not know the session (any more): send the whole of it as a local one, under the same id.
+    case sessionGone
+    /// It may or may not have arrived: only what is safe to repeat may follow.
+    case doubtful(ShelfError)
+    /// It has certainly not arrived, and may later.
+    case later(ShelfError)
+    /// For good; the sentence is the listener's.
+    case refused(String)
+}
+
+extension ShelfClient {
+    /// `POST /api/session/:id/sync`: adds `listened` to an open session and moves its place. Never repeat it by itself:
+    /// the server adds up.
+    /// - Parameter listened: since the last sync that was accepted.
+    public func sync(
+        session: String, place: BookTime, listened: BookTime, duration: BookTime
+    ) async -> SyncOutcome {
+        await outcome(.sync(session: session, body: stretch(place, listened, duration)))
+    }
+
+    /// `POST /api/session/:id/close`.
+    /// - Parameter last: what was listened since the last sync that was accepted; nil closes without touching the place,
+    ///   which another device may have moved since.
+    public func close(
+        session: String, last: (place: BookTime, listened: BookTime, duration: BookTime)? = nil
+    ) async -> SyncOutcome {
+        let body: JSON = last.map { stretch($0.place, $0.listened, $0.duration) } ?? [:]
+        return await outcome(.close(session: session, body: body))
+    }
+
+    /// `POST /api/session/local-all`: whole stretches in absolute numbers, under their ids. Safe to repeat, as often as
+    /// needed; the place of each is taken only if it is the newest.
+    ///
+    /// Sent newest first: an item without progress takes the first place it is given, with the present as its time, and
+    /// would refuse all others.
+    /// - Returns: an outcome for every stretch.
+    public func deliver(_ stretches: [Stretch], device: ShelfDevice) async -> [String: SyncOutcome] {
+        var outcomes: [String: SyncOutcome] = [:]
+        var left = stretches.sorted { $0.updated > $1.updated }[...]
+        while !left.isEmpty {
+            let batch = Array(left.prefix(100))
+            left = left.dropFirst(100)
+            outcomes.merge(await deliver(batch: batch, device)) { first, _ in first }
+        }
+        return outcomes
+    }
+
+    private func deliver(batch: [Stretch], _ device: ShelfDevice) async -> [String: SyncOutcome] {
+        let sessions = batch.compactMap { local($0, device) }
+        var outcomes = Dictionary(
+            batch.filter { ShelfItemID($0.item) == nil }.map { ($0.id, SyncOutcome.refused("not on this server")) }
+        ) { first, _ in first }
+        guard !sessions.isEmpty else { return outcomes }
+        let call = Call.localSessions(body: ["sessions": .array(sessions), "deviceInfo": device.json])
+        do throws(ShelfError) {
+            let json = try await json(call)
+            guard case .array(let results) = json["results"] else {
+                throw ShelfError.missing(field: "results", endpoint: call.endpoint)
+            }
+            for result in results {
+                guard let id = result["id"].text else { continue }
+                outcomes[id] =
+                    result["success"].bool == true
+                    ? .accepted(placeTaken: result["progressSynced"].bool ?? true)
+                    : .refused("the server says: \(result["error"].text ?? "not accepted")")
+            }
+            for stretch in batch where outcomes[stretch.id] == nil {
+                outcomes[stretch.id] = .doubtful(.missing(field: "results.id", endpoint: call.endpoint))
+            }
+        } catch {
+            for stretch in batch where outcomes[stretch.id] == nil { outcomes[stretch.id] = SyncOutcome(error) }
+        }
+        return outcomes
+    }
+
+    private func outcome(_ call: Call) async -> SyncOutcome {
+        do throws(ShelfError) {
+            let response = try await answer(call)
+            // "OK" as plain text; a page is somebody else's answer.
+            if response[header: "Content-Type"]?.lowercased().contains("html") == true {
+                return .doubtful(.notAudiobookshelf(server: server.description))
+            }
+            return .accepted(placeTaken: true)
+        } catch {
+            return SyncOutcome(error)
+        }
+    }
+
+    private func stretch(_ place: BookTime, _ listened: BookTime, _ duration: BookTime) -> JSON {
+        var fields: [String: JSON] = [
+            "currentTime": .number(max(0, place.seconds)), "timeListened": .number(max(0, listened.seconds)),
+        ]
+        if duration > .zero { fields["duration"] = .number(duration.seconds) }
+        return .object(fields)
+    }
+
+    private func local(_ stretch: Stretch, _ device: ShelfDevice) -> JSON? {
+        guard let id = ShelfItemID(stretch.item) else { return nil }
+        var fields: [String: JSON] = [
+            "id": .string(stretch.id), "libraryItemId": .string(id.item),
+            "episodeId": id.episode.map { .string($0) } ?? .null,
+            "mediaType": id.episode == nil ? "book" : "podcast", "playMethod": 3, "mediaPlayer": "dogear",
+            "deviceInfo": device.json, "startTime": .number(max(0, stretch.startPlace.seconds)),
+            "currentTime": .number(max(0, stretch.place.seconds)),
+            "timeListening": .number(max(0, stretch.listened.seconds)), "startedAt": .number(Double(stretch.started)),
+            "updatedAt": .number(Double(stretch.updated)),
+        ]
+        if stretch.duration > .zero { fields["duration"] = .number(stretch.duration.seconds) }
+        return .object(fields)
+    }
+}
+
+extension SyncOutcome {
+    fileprivate init(_ error: ShelfError) {
+        self =
+            switch error {
+            case .notFound: .sessionGone
+            case .lost, .timedOut, .serverFault, .cancelled, .unreadable, .missing, .tooLarge: .doubtful(error)
+            case .forbidden, .refused, .badHeader, .badAddress, .notPlayable: .refused(error.description)
+            default: .later(error)
+            }
+    }
+}

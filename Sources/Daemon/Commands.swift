@@ -1,0 +1,263 @@
+internal import Control
+internal import EventLoop
+internal import Listening
+internal import Logging
+internal import Store
+
+/// The commands that take their time: they ask servers, files and the journal.
+extension Service {
+    /// - Returns: the JSON of the report.
+    func answer(_ command: Command) async throws(ControlError) -> String {
+        switch command {
+        case .status: return json(statusReport())
+        case .play(let what, let at): return try await play(what, at)
+        case .seek(let text): return try seek(text)
+        case .chapters(let what): return json(try await chapters(what))
+        case .resolve(let what): return json(ListReport(items: try await candidates(what)))
+        case .continueListening(let limit): return json(try await continueListening(limit: limit))
+        case .latest(let limit, let page): return json(try await signedIn().latest(limit: limit, page: page))
+        case .libraries: return json(try await shelves.libraries())
+        case .list(let library, let sort, let limit, let page):
+            return json(
+                try await signedIn().list(library: library, sort: sort, limit: limit, page: page))
+        case .search(let words, let limit): return json(try await search(words, limit: limit))
+        case .show(let what): return json(try await show(what))
+        case .finish(let what): return json(try await change(.finish, what))
+        case .unfinish(let what): return json(try await change(.unfinish, what))
+        case .restart(let what): return json(try await change(.restart, what))
+        case .settings(let key, let value): return json(try await changeSettings(key, value))
+        case .doctor: return json(await examine())
+        case .accounts: return json(shelves.accountsReport(unsent: sync.unsent))
+        case .login(let request): return json(try await logIn(request))
+        case .logout(let account, let force): return json(try await logOut(account, force: force))
+        case .logs(let level, let limit):
+            let level = level.isEmpty ? Log.shared.level : Logger.Level(rawValue: level) ?? .info
+            return json(LogsReport(records: Log.shared.records(from: level, limit: limit)))
+        case .pause, .toggle, .stop, .next, .previous, .speed, .volume: return json(statusReport())
+        }
+    }
+
+    // MARK: Playing
+
+    private func play(_ what: String, _ at: String) async throws(ControlError) -> String {
+        let jump = try parsed(at)
+        if what.isEmpty {
+            try await goOn(jump)
+        } else if let path = localPath(what) {
+            try await open(path: path, at: jump)
+        } else {
+            let id = try await single(what)
+            if id == player.item?.id, player.hasConfirmedPlace { try await goOn(jump) } else { try await open(id, at: jump) }
+        }
+        return json(statusReport())
+    }
+
+    /// Plays what is loaded, or what was listened to last.
+    private func goOn(_ jump: Jump?) async throws(ControlError) {
+        guard player.item != nil else {
+            throw ControlError(.notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
+        }
+        if let jump, let item = player.item {
+            do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position))) } catch {
+                throw ControlError(error)
+            }
+        }
+        send(.play)
+        try await plays()
+    }
+
+    func open(path: String, at jump: Jump?) async throws(ControlError) {
+        try await open(ItemID(source: "path", key: path), at: jump)
+    }
+
+    private func seek(_ text: String) throws(ControlError) -> String {
+        guard let jump = try parsed(text) else { throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7") }
+        guard let item = player.item else {
+            throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
+        }
+        do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position))) } catch {
+            throw ControlError(error)
+        }
+        return json(statusReport())
+    }
+
+    private func parsed(_ text: String) throws(ControlError) -> Jump? {
+        if text.isEmpty { return nil }
+        guard let jump = Jump(text) else {
+            throw ControlError(.usage, "'\(text)' is no place; write +30, -1:00, 12:05, 1h30m, 50% or chapter:7")
+        }
+        return jump
+    }
+
+    // MARK: Finding
+
+    /// A path or a file: address names something on this computer.
+    private func localPath(_ what: String) -> String? {
+        if what.hasPrefix("/") { return what }
+        return what.hasPrefix("file://") ? fileURLPath(what) : nil
+    }
+
+    private func single(_ what: String) async throws(ControlError) -> ItemID {
+        let found = try await candidates(what)
+        guard let first = found.first, let id = ItemID(first.item.id) else {
+            throw ControlError(.notFound, "nothing found for '\(what)'; try 'dogear search' with other words")
+        }
+        guard found.count == 1 else {
+            let list = found.prefix(8).map { "\($0.item.title) (\($0.item.id))" }.joined(separator: ", ")
+            throw ControlError(.notFound, "'\(what)' could be several: \(list); name one by its id")
+        }
+        return id
+    }
+
+    /// What words, an id or nothing (the present item) could mean: the best, or several equally good.
+    func candidates(_ what: String) async throws(ControlError) -> [ItemRow] {
+        if what.isEmpty {
+            guard let item = player.item else {
+                throw ControlError(.notFound, "nothing is loaded; say which item is meant")
+            }
+            return [ItemRow(item: ItemHead(item))]
+        }
+        if let id = ItemID(what), id.source == "abs" || id.source == "file" {
+            if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
+            return [try await signedIn().details(id).row]
+        }
+        return Ranking.best(try await search(what, limit: 25).items, for: what)
+    }
+
+    /// Servers and what was played here, best first.
+    private func search(_ words: String, limit: Int) async throws(ControlError) -> ListReport {
+        let here = ((try? await store.recent(limit: 200)) ?? []).filter { $0.item.id.source != "abs" }
+            .map { ItemRow($0) }.filter { Ranking.score($0, Ranking.words(words)) > 0 }
+        guard shelves.hasAccounts else {
+            if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
+            return ListReport(items: Array(here.prefix(limit)), total: here.count)
+        }
+        var report = try await signedIn().search(words, limit: limit)
+        report.items = Ranking.sorted(report.items + here, for: words)
+        return report
+    }
+
+    private func continueListening(limit: Int) async throws(ControlError) -> ListReport {
+        let here = ((try? await store.recent(limit: limit)) ?? []).filter { !$0.place.isFinished }
+        guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
+        var report = try await signedIn().continueListening(limit: limit)
+        let known = Set(report.items.map(\.item.id))
+        report.items += here.filter { $0.item.id.source != "abs" && !known.contains($0.item.id.description) }
+            .map { ItemRow($0) }
+        return report
+    }
+
+    private func chapters(_ what: String) async throws(ControlError) -> ChaptersReport {
+        if what.isEmpty, let item = player.item {
+            return ChaptersReport(item, at: position)
+        }
+        let row = try await self.one(what)
+        guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
+        if let item = try await known(id) {
+            let place = try? await store.place(of: id)
+            return ChaptersReport(item, at: place.flatMap { $0 }?.position)
+        }
+        let details = try await signedIn().details(id)
+        return ChaptersReport(item: details.row.item, chapters: details.chapters, current: nil)
+    }
+
+    private func show(_ what: String) async throws(ControlError) -> ShowReport {
+        let row = try await one(what)
+        guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
+        if id.source == "abs" { return try await signedIn().details(id) }
+        guard let item = try await known(id) else { throw ControlError(.notFound, "'\(what)' is not known any more") }
+        return ShowReport(item, place: (try? await store.place(of: id)) ?? nil)
+    }
+
+    func one(_ what: String) async throws(ControlError) -> ItemRow {
+        let found = try await candidates(what)
+        guard found.count == 1, let row = found.first else {
+            let id = try await single(what)
+            return found.first { $0.item.id == id.description } ?? found[0]
+        }
+        return row
+    }
+
+    /// The present item, or what the journal remembers of one.
+    private func known(_ id: ItemID) async throws(ControlError) -> Item? {
+        if let item = player.item, item.id == id { return item }
+        return (try? await store.item(id)) ?? nil
+    }
+
+    private func signedIn() throws(ControlError) -> Shelves {
+        guard shelves.hasAccounts else { throw ControlError(.notSignedIn, Sentences.noAccount) }
+        return shelves
+    }
+
+    // MARK: Progress
+
+    private func change(_ kind: ProgressWrite.Kind, _ what: String) async throws(ControlError) -> ProgressReport {
+        let row = try await one(what)
+        guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
+        if row.item.kind == "podcast" {
+            throw ControlError(.usage, "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(id)' lists them)")
+        }
+        let isHere = player.item?.id == id
+        let own = (try? await store.place(of: id)) ?? nil
+        let server = id.source == "abs" ? await shelves.place(of: id) : nil
+        let duration = isHere ? player.item?.duration : server?.duration ?? own?.duration ?? row.duration.map(BookTime.seconds)
+        let place = isHere ? position : [own, server].compactMap { $0 }.max { $0.updated < $1.updated }?.position ?? .zero
+        let now = Clock.now
+        let serverNow = now.wall + shelves.clockOffset(of: id)
+        let target: BookTime = kind == .restart ? .zero : place
+        if isHere {
+            if kind == .finish { send(.stop) }
+            if kind != .unfinish { send(.replace(target, finished: kind == .finish)) }
+        }
+        let written = Place(
+            item: id, position: target, duration: duration ?? .zero, isFinished: kind == .finish, updated: serverNow)
+        do throws(StoreError) { try await store.write(.place(written)) } catch {
+            throw ControlError(.failed, "\(error)")
+        }
+        guard id.source == "abs" else {
+            return ProgressReport(item: row.item, position: target.seconds, finished: kind == .finish, sent: true)
+        }
+        sync { sync in
+            sync.write(
+                ProgressWrite(item: id, kind: kind, position: target, duration: duration ?? .zero, made: serverNow), now)
+        }
+        await drain(limit: .seconds(10))
+        return ProgressReport(
+            item: row.item, position: target.seconds, finished: kind == .finish,
+            sent: !sync.unsentWrites.contains { $0.item == id })
+    }
+
+    // MARK: Accounts
+
+    private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport {
+        let row = try await shelves.logIn(request)
+        sync { $0.signedIn(account: row.id, Clock.now) }
+        return AccountsReport(accounts: [row])
+    }
+
+    private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
+        let account = try shelves.account(named: name)
+        let unsent = sync.unsent.filter { $0.item.key.hasPrefix("\(account.id)/") }
+        if !unsent.isEmpty, !force {
+            let time = TimeText.length(unsent.reduce(.zero) { $0 + ($1.listened - $1.sentListened) })
+            throw ControlError(
+                .failed, "\(time) of listening have not reached \(account.server) yet and would be lost; wait until it answers, or use --force")
+        }
+        if let item = player.item, item.id.key.hasPrefix("\(account.id)/") {
+            send(.stop)
+            await drain(limit: .seconds(2))
+        }
+        let row = try await shelves.logOut(account)
+        sync { $0.forget(account: account.id) }
+        return AccountsReport(accounts: [row])
+    }
+}
+
+enum Sentences {
+    static let noAccount = "not signed in to any server; run 'dogear login ADDRESS' first, or play a local file"
+}
+
+extension Player {
+    /// Loaded, and the pipeline said where: play and pause work at once.
+    var hasConfirmedPlace: Bool { phase == .playing || phase == .paused }
+}

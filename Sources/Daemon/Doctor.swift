@@ -1,0 +1,94 @@
+internal import Control
+internal import CSystemd
+internal import EventLoop
+internal import GStreamer
+internal import Glibc
+internal import Listening
+internal import Store
+
+/// `dogear doctor`: looks at everything a listener depends on, and says what to do about what is wrong.
+extension Service {
+    typealias Check = DoctorReport.Check
+
+    func examine() async -> DoctorReport {
+        var checks = [busCheck(), mprisCheck(), settingsCheck(), await journalCheck(), await vaultCheck()]
+        checks += soundChecks()
+        if !shelves.hasAccounts {
+            checks.append(Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))
+        }
+        for account in shelves.accounts { checks.append(await shelves.check(account)) }
+        checks.append(unsentCheck())
+        return DoctorReport(checks: checks)
+    }
+
+    private func busCheck() -> Check { Check("session bus", .good, "connected, and \(ControlName.bus) is ours") }
+
+    private func mprisCheck() -> Check {
+        player.item == nil
+            ? Check("media keys", .good, "not asked for: nothing is loaded")
+            : Check("media keys", .good, "offered to the desktop as '\(player.item?.title ?? "")'")
+    }
+
+    private func settingsCheck() -> Check {
+        let problems = settings.problems
+        guard let first = problems.first else { return Check("settings", .good, settings.path) }
+        let more = problems.count > 1 ? ", and \(problems.count - 1) more" : ""
+        return Check("settings", .warning, "\(first)\(more)", advice: "correct \(settings.path), then start dogear again")
+    }
+
+    private func journalCheck() async -> Check {
+        do throws(StoreError) {
+            try await store.flush()
+            if let trouble { return Check("journal", .warning, trouble, advice: "see 'dogear logs'") }
+            return Check("journal", .good, paths.database)
+        } catch {
+            return Check("journal", .bad, "\(error)", advice: "your place is only in memory until this is mended")
+        }
+    }
+
+    private func vaultCheck() async -> Check {
+        let probe = SecretKey(account: "doctor", kind: .access, server: "none", user: "none")
+        do throws(VaultError) {
+            _ = try await shelves.vault.secret(for: probe)
+            return Check("keyring", .good, "the Secret Service answers")
+        } catch {
+            return Check(
+                "keyring", shelves.hasAccounts ? .bad : .warning, "\(error)",
+                advice: error == .locked ? "unlock the keyring" : "start a keyring, such as gnome-keyring")
+        }
+    }
+
+    private func soundChecks() -> [Check] {
+        let missing = GStreamerEngine.missingDecoders()
+        let decoders =
+            missing.isEmpty
+            ? Check("decoders", .good, "m4b, mp3, opus, ogg and flac can be played")
+            : Check(
+                "decoders", .bad, "missing: \(missing.map(\.what).joined(separator: ", "))",
+                advice: "sudo apt install \(Set(missing.map(\.package)).sorted().joined(separator: " "))")
+        let sink = settings.sink(environment)
+        let output =
+            GStreamerEngine.canMake(sink: sink)
+            ? Check("sound output", .good, sink)
+            : Check(
+                "sound output", .bad, "'\(sink)' cannot be made",
+                advice: "set audio.sink to a GStreamer element, or to nothing for the automatic choice")
+        return [decoders, output]
+    }
+
+    private func unsentCheck() -> Check {
+        let unsent = sync.unsent
+        let parked = unsent.filter { $0.delivery == .parked }
+        if let first = parked.first {
+            return Check(
+                "unsent listening", .warning,
+                "\(parked.count) refused by the server for good: \(first.refusal ?? "no reason given")",
+                advice: "it stays in the journal and is not sent again")
+        }
+        guard sync.overdue == 0 else {
+            return Check(
+                "unsent listening", .warning, "\(sync.overdue) waiting for a server", advice: "sent when it answers")
+        }
+        return Check("unsent listening", .good, "none")
+    }
+}

@@ -1,0 +1,109 @@
+internal import Control
+internal import DBus
+internal import EventLoop
+internal import FoundationEssentials
+internal import Glibc
+internal import Listening
+internal import MPRIS
+
+func processID() -> Int32 { getpid() }
+
+extension Service: @LoopActor PlayerFace {
+    var partPosition: BookTime { player.partPosition(engine: engine.position(player.load)) }
+    var mimeTypes: [String] { MediaTypes.all }
+    func quit() { onQuit() }
+
+    func open(uri: String, _ reply: Reply) {
+        guard let path = fileURLPath(uri) else {
+            return reply.fail(.invalidArgs("dogear opens file: addresses here; '\(uri.prefix(40))' is none"))
+        }
+        Task { @LoopActor in
+            do throws(ControlError) {
+                try await self.open(path: path, at: nil)
+                reply([])
+            } catch {
+                reply.fail(.failed(error.message))
+            }
+        }
+    }
+}
+
+/// What GStreamer's usual plugins play, for OpenUri and for servers that ask before they transcode.
+enum MediaTypes {
+    static let all = [
+        "audio/mpeg", "audio/mp4", "audio/x-m4a", "audio/x-m4b", "audio/aac", "audio/flac", "audio/ogg", "audio/opus",
+        "audio/x-vorbis+ogg", "audio/x-opus+ogg", "audio/x-flac", "audio/wav", "audio/x-wav", "audio/webm",
+        "audio/x-matroska", "audio/x-aiff",
+    ]
+}
+
+extension Service: @LoopActor ControlFace {
+    var version: String { dogearVersion }
+
+    func perform(_ command: Command, _ reply: Reply) {
+        if let event = command.event {
+            guard player.item != nil || command.needsNoItem else {
+                return reply.fail(ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
+            }
+            send(event)
+            return reply([.string(json(statusReport()))])
+        }
+        Task { @LoopActor in
+            do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {
+                reply.fail(error.busError)
+            }
+        }
+    }
+
+    func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply) {
+        Task.detached {
+            var request = request
+            let bytes = readAll(descriptor)
+            close(descriptor)
+            guard !request.address.isEmpty else {
+                return reply.fail(ControlError(.usage, "login needs the address of a server").busError)
+            }
+            guard let secrets = try? JSONDecoder().decode(LoginSecrets.self, from: Data(bytes)) else {
+                return reply.fail(ControlError(.usage, "the secrets of the login could not be read").busError)
+            }
+            request.secrets = secrets
+            await self.perform(.login(request), reply)
+        }
+    }
+}
+
+/// Until the other end closes; at most 64 KiB.
+private func readAll(_ descriptor: Int32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < 65536 {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { break }
+        bytes += chunk[..<count]
+    }
+    return bytes
+}
+
+extension Command {
+    /// The commands that are one event for the Player, answered at once.
+    fileprivate var event: Player.Event? {
+        switch self {
+        case .pause: .pause(.listener)
+        case .toggle: .toggle
+        case .stop: .stop
+        case .next: .next
+        case .previous: .previous
+        case .volume(let volume): .volume(volume)
+        case .speed(let rate): .rate(rate)
+        default: nil
+        }
+    }
+
+    fileprivate var needsNoItem: Bool {
+        switch self {
+        case .volume: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Control
+internal import DBus
+internal import EventLoop
+internal import Glibc
+internal import Listening
+internal import Logging
+internal import MPRIS
+internal import SDBus
+internal import Store
+
+/// The service's beginning and end.
+extension Service {
+    func export() throws(BusError) {
+        try bus.export(rootInterface, at: MPRISName.path, face: self as any PlayerFace)
+        try bus.export(playerInterface, at: MPRISName.path, face: self as any PlayerFace)
+        try bus.export(controlInterface, at: ControlName.path, face: self as any ControlFace)
+        Log.shared.listen { row in LoopActor.onLoop { self.emitLogged(row) } }
+    }
+
+    /// Takes up what an earlier run left: accounts, listening that was not delivered, the item listened to last.
+    func restore() async {
+        await shelves.restore()
+        do throws(StoreError) {
+            let stretches = try await store.stretches()
+            let writes = try await store.progressWrites()
+            sync { $0.restore(stretches, writes, at: Clock.now) }
+            if let last = try await store.lastPlayed(), player.phase == .empty {
+                let rate = try await store.rate(of: last.item.id) ?? settings.rate
+                var item = last.item
+                if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
+                send(.restore(item, at: last.place.position, rate: rate, finished: last.place.isFinished))
+            }
+        } catch {
+            log.error("the journal could not be read", metadata: ["why": "\(error)"])
+            trouble = "\(error)"
+        }
+    }
+
+    /// The last words: the place to the journal, the listening to the server if it answers soon, all of it to the disk.
+    func leave() async {
+        send(.leave)
+        if let item = player.item { sync { $0.closed(item.id, Clock.now) } }
+        engine.unload()
+        async let flushed: Void = flush()
+        await drain(limit: .seconds(1.2))
+        await flushed
+        await flush()
+    }
+
+    private func flush() async {
+        do throws(StoreError) { try await store.flush() } catch {
+            log.error("the journal could not be written", metadata: ["why": "\(error)"])
+        }
+    }
+
+    func heard(_ trouble: StoreTrouble) {
+        switch trouble {
+        case .began(let error):
+            self.trouble = "\(error)"
+            log.error("the journal cannot be written", metadata: ["why": "\(error)"])
+        case .ended:
+            self.trouble = nil
+            log.notice("the journal is written again")
+        }
+        emitStatus()
+    }
+
+    private func emitLogged(_ row: LogsReport.Row) {
+        // Not logged if it fails: that would come back here.
+        do throws(BusError) {
+            try bus.emit("Logged", [.string(json(row))], of: ControlName.interface, at: ControlName.path)
+        } catch {}
+    }
+}

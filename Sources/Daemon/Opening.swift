@@ -1,0 +1,177 @@
+internal import Control
+internal import DBus
+internal import EventLoop
+internal import Listening
+internal import Logging
+internal import Store
+
+/// A call that is answered when what it opened plays, waits paused, or could not.
+struct Waiter {
+    let answer: @LoopActor (Result<Void, ControlError>) -> Void
+}
+
+/// How something comes to be played.
+extension Service {
+    /// Finds and opens an item and answers when it plays. What plays now goes on until the item is known to be playable.
+    ///
+    /// - Parameter jump: where to begin; nil: where the listener is.
+    func open(_ id: ItemID, at jump: Jump?) async throws(ControlError) {
+        opening += 1
+        let ticket = opening
+        let source = source(of: id)
+        do throws(SourceError) {
+            let found = try await source.find(id)
+            try isStill(ticket)
+            send(.opening(play: true))
+            await drain(limit: .seconds(2))
+            let opened = try await source.open(found)
+            try isStill(ticket)
+            let place = try start(opened, jump: jump, journal: await journalled(id))
+            await begin(opened, at: place, play: true)
+        } catch {
+            if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
+            throw ControlError(error)
+        }
+        try await plays()
+    }
+
+    /// Goes on with an item after a stop or a failure; nobody waits for the answer.
+    func open(again id: ItemID, at place: BookTime, play: Bool, _ ticket: Int) async {
+        let source = source(of: id)
+        do throws(SourceError) {
+            let found = try await source.find(id)
+            await drain(limit: .seconds(2))
+            let opened = try await source.open(found)
+            guard ticket == opening else { return }
+            await begin(opened, at: newest(opened.place, place, await journalled(id)), play: play)
+        } catch {
+            guard ticket == opening else { return }
+            log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
+            send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
+        }
+    }
+
+    private func begin(_ opened: Opened, at place: BookTime, play: Bool) async {
+        let item = await pictured(opened.item)
+        let rate = (try? await store.rate(of: item.id)) ?? settings.rate
+        store.post(.item(item))
+        send(.open(item, at: place, play: play, rate: rate))
+        if let session = opened.session {
+            let now = Clock.now
+            let serverNow = now.wall + shelves.clockOffset(of: item.id)
+            sync { sync in
+                sync.opened(
+                    session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow, now)
+            }
+        }
+        if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }
+    }
+
+    /// The picture that is already here, so that it is announced together with the rest.
+    private func pictured(_ item: Item) async -> Item {
+        guard item.id.source == "abs", let known = await shelves.knownCover(of: item.id) else { return item }
+        var item = item
+        item.coverPath = known
+        return item
+    }
+
+    private func fetchCover(_ id: ItemID) async {
+        guard let path = await shelves.fetchCover(of: id), let item = player.item, item.id == id else { return }
+        guard item.coverPath != path else { return }
+        send(.cover(id, path: path))
+        if let item = player.item { store.post(.item(item)) }
+    }
+
+    /// The journal's place for an item, as far as it can be read.
+    private func journalled(_ id: ItemID) async -> Place? {
+        do throws(StoreError) { return try await store.place(of: id) } catch {
+            log.warning("the journal could not be read", metadata: ["why": "\(error)"])
+            return nil
+        }
+    }
+
+    private func start(_ opened: Opened, jump: Jump?, journal: Place?) throws(SourceError) -> BookTime {
+        let item = opened.item
+        let here = newest(opened.place, .zero, journal)
+        guard let jump else { return here }
+        return try item.goal(of: jump, from: here).clamped(to: .zero...item.duration)
+    }
+
+    /// Of what the source and the journal say, the later; a finished item starts again.
+    private func newest(_ server: Place?, _ own: BookTime, _ journal: Place?) -> BookTime {
+        guard let server else { return journal.map { $0.isFinished ? .zero : $0.position } ?? own }
+        if let journal, journal.updated >= server.updated { return journal.isFinished ? .zero : journal.position }
+        return server.isFinished ? .zero : server.position
+    }
+
+    private func isStill(_ ticket: Int) throws(SourceError) {
+        if ticket != opening { throw SourceError(.failed, "something else was asked to play meanwhile") }
+    }
+
+    func source(of id: ItemID) -> any Source { id.source == "abs" ? shelves : files }
+
+    // MARK: Answers
+
+    func plays() async throws(ControlError) {
+        let result: Result<Void, ControlError> = await withCheckedContinuation { continuation in
+            waiters.append(Waiter { continuation.resume(returning: $0) })
+            settleWaiters()
+        }
+        try result.get()
+    }
+
+    func settleWaiters() {
+        guard !waiters.isEmpty else { return }
+        let outcome: Result<Void, ControlError>? =
+            switch player.phase {
+            case .playing, .paused: .success(())
+            case .opening, .loading: nil
+            case .stopped, .empty: .failure(ControlError(.failed, player.error ?? "nothing plays"))
+            }
+        guard let outcome else { return }
+        let ready = waiters
+        waiters = []
+        for waiter in ready { waiter.answer(outcome) }
+    }
+}
+
+extension Player {
+    var isOpening: Bool { if case .opening = phase { true } else { false } }
+}
+
+extension Item {
+    /// Where a jump leads on this item.
+    func goal(of jump: Jump, from here: BookTime) throws(SourceError) -> BookTime {
+        switch jump {
+        case .by(let offset): return max(.zero, here + offset)
+        case .to(let time):
+            if time > duration {
+                throw SourceError(.usage, "that is past the end: '\(title)' is \(TimeText.clock(duration)) long")
+            }
+            return time
+        case .share(let share): return .seconds(duration.seconds * share)
+        case .chapter(let number):
+            guard chapters.indices.contains(number - 1) else {
+                throw SourceError(
+                    .usage,
+                    chapters.isEmpty
+                        ? "'\(title)' has no chapters" : "'\(title)' has chapters 1 to \(chapters.count), not \(number)")
+            }
+            return chapters[number - 1].start
+        }
+    }
+}
+
+extension ControlError {
+    init(_ error: SourceError) {
+        let kind: Kind =
+            switch error.kind {
+            case .failed: .failed
+            case .notFound: .notFound
+            case .notSignedIn: .notSignedIn
+            case .unreachable: .unreachable
+            case .usage: .usage
+            }
+        self.init(kind, error.message)
+    }
+}

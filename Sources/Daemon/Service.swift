@@ -1,0 +1,224 @@
+internal import DBus
+internal import EventLoop
+internal import Folders
+internal import Listening
+internal import Logging
+internal import MPRIS
+internal import SDBus
+internal import Store
+
+/// The daemon's one desk, on the Loop: hands events to the machines and performs what they answer, in order.
+@LoopActor final class Service {
+    let bus: Bus
+    let engine: any Engine
+    let store: Store
+    let shelves: Shelves
+    let files: any Source
+    let settings: SettingsDesk
+    let paths: Paths
+    let environment: [String: String]
+    let log = Logger(label: "Daemon")
+
+    private(set) var player = Player()
+    private(set) var sync = Sync()
+    private(set) var shown = PlayerProperties(of: Player())
+    /// Calls that wait until what they opened plays or could not.
+    var waiters: [Waiter] = []
+    /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
+    var opening = 0
+    /// Told to the listener until it is over: a journal that cannot be written.
+    var trouble: String?
+    private var playerTimer: LoopTimer?
+    private var syncTimer: LoopTimer?
+    private var reopenTimer: LoopTimer?
+    private var ownsMPRIS = false
+    private var isAnnouncing = false
+    let onQuit: @LoopActor () -> Void
+
+    init(
+        bus: Bus, engine: any Engine, store: Store, shelves: Shelves, files: any Source, settings: SettingsDesk,
+        paths: Paths, environment: [String: String], onQuit: @escaping @LoopActor () -> Void
+    ) {
+        self.bus = bus
+        self.engine = engine
+        self.store = store
+        self.shelves = shelves
+        self.files = files
+        self.settings = settings
+        self.paths = paths
+        self.environment = environment
+        self.onQuit = onQuit
+        player.options = settings.playerOptions
+    }
+
+    // MARK: Events
+
+    func send(_ event: Player.Event) {
+        let now = Clock.now
+        let effects = player.handle(event, at: now, engine: engine.position(player.load))
+        for effect in effects { perform(effect, now) }
+        announce(seeked: effects.contains(.seeked))
+        schedulePlayer()
+        settleWaiters()
+    }
+
+    var position: BookTime { player.position(engine: engine.position(player.load)) }
+
+    private func perform(_ effect: Player.Effect, _ now: Moment) {
+        switch effect {
+        case .load(let load, let tracks, let place, let rate, let volume):
+            engine.load(load, tracks: tracks, at: place, rate: rate, volume: volume)
+        case .start(let load): engine.play(load)
+        case .pause(let load): engine.pause(load)
+        case .seek(let load, let place): engine.seek(load, to: place)
+        case .setRate(let load, let rate): engine.setRate(load, rate)
+        case .setVolume(let volume): engine.setVolume(volume)
+        case .unload: engine.unload()
+        case .heard(let heard): journal(heard, now)
+        case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
+        case .close(let item): perform(sync.closed(item, now))
+        case .finished(let item): finished(item, now)
+        case .jumped(let item, let from, let to):
+            store.post(.move(Move(at: now.wall, item: item, from: from, to: to, cause: "seek")))
+        case .seeked: break
+        case .rememberRate(let item, let rate): store.post(.rate(item, rate))
+        }
+    }
+
+    /// One PropertiesChanged with all that changed, then Seeked where the position jumped.
+    private func announce(seeked: Bool) {
+        ownMPRIS(player.item != nil)
+        let new = PlayerProperties(of: player, previous: shown)
+        let changes = new.changes(since: shown)
+        shown = new
+        guard !changes.isEmpty || seeked else { return }
+        if ownsMPRIS {
+            bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
+            if seeked, player.item != nil { emitSeeked() }
+        }
+        announceStatus()
+    }
+
+    private func emitSeeked() {
+        do throws(BusError) {
+            try bus.emit(
+                "Seeked", [.int64(partPosition.microseconds)], of: MPRISName.player, at: MPRISName.path)
+        } catch {
+            log.warning("a signal could not be sent", metadata: ["why": "\(error)"])
+        }
+    }
+
+    /// A player that appears takes the media keys: one with nothing to play must not.
+    private func ownMPRIS(_ wanted: Bool) {
+        guard wanted != ownsMPRIS else { return }
+        ownsMPRIS = wanted
+        guard wanted else { return bus.release(MPRISName.bus) }
+        // The properties must be right before the name appears: clients read them at once.
+        shown = PlayerProperties(of: player, previous: shown)
+        do throws(BusError) {
+            if try !bus.own(MPRISName.bus) { try _ = bus.own("\(MPRISName.bus).instance\(processID())") }
+        } catch {
+            log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
+        }
+    }
+
+    /// Once for all that happens in one turn of the Loop.
+    private func announceStatus() {
+        guard !isAnnouncing else { return }
+        isAnnouncing = true
+        Task { @LoopActor in
+            self.isAnnouncing = false
+            self.emitStatus()
+        }
+    }
+
+    private func schedulePlayer() {
+        playerTimer?.cancel()
+        playerTimer = player.wake(engine: engine.position(player.load)).map { delay in
+            LoopActor.timer(after: delay) { self.send(.tick) }
+        }
+    }
+
+    private func reopen(_ item: ItemID, at place: BookTime, play: Bool, after delay: BookTime) {
+        opening += 1
+        let ticket = opening
+        reopenTimer?.cancel()
+        reopenTimer = LoopActor.timer(after: delay) {
+            Task { @LoopActor in await self.open(again: item, at: place, play: play, ticket) }
+        }
+    }
+
+    // MARK: Journal and servers
+
+    private func journal(_ heard: Player.Heard, _ now: Moment) {
+        let serverNow = now.wall + shelves.clockOffset(of: heard.item)
+        let place = Place(
+            item: heard.item, position: heard.place, duration: player.item?.duration ?? .zero,
+            isFinished: heard.why == .end, updated: serverNow)
+        let effects = sync.heard(heard, serverNow: serverNow, now)
+        // The stretch is among the effects: both are kept together or not at all.
+        let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
+        store.journal(place: place, stretch: stretch, at: now.wall)
+        perform(effects.filter { if case .save = $0 { false } else { true } })
+    }
+
+    private func finished(_ item: ItemID, _ now: Moment) {
+        guard item.source == "abs", let duration = player.item?.duration else { return }
+        let made = now.wall + shelves.clockOffset(of: item)
+        perform(sync.write(ProgressWrite(item: item, kind: .finish, position: duration, duration: duration, made: made), now))
+    }
+
+    /// Rows before requests: what is sent has been written.
+    func perform(_ effects: [Sync.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .save(let stretch): store.post(.stretch(stretch))
+            case .remove(let id): store.post(.removeStretch(id: id))
+            case .saveWrite(let write): store.post(.progress(write))
+            case .removeWrite(let item): store.post(.removeProgress(item))
+            case .tell(let sentence): log.warning("a server refused something", metadata: ["what": "\(sentence)"])
+            case .wake(let delay):
+                syncTimer?.cancel()
+                syncTimer = LoopActor.timer(after: delay) { self.perform(self.sync.kick(at: Clock.now)) }
+            case .send(let account, let ticket, let request):
+                Task { @LoopActor in await self.deliver(account, ticket, request) }
+            }
+        }
+        if !effects.isEmpty { settleDrains() }
+    }
+
+    private func deliver(_ account: String, _ ticket: Sync.Ticket, _ request: Sync.Request) async {
+        // On the disk's side of things first; if it cannot be written, the server is told all the same.
+        try? await store.write([])
+        let outcome = await shelves.perform(request, account: account)
+        if case .later = outcome {} else {
+            log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
+        }
+        perform(
+            sync.answered(ticket, account: account, outcome, at: Clock.now, spread: Double.random(in: 0..<1)))
+        settleDrains()
+    }
+
+    /// For the rooms that change the sync machine from outside: commands, login, start.
+    func sync(_ body: (inout Sync) -> [Sync.Effect]) { perform(body(&sync)) }
+
+    // MARK: Waiting for the lanes to run dry
+
+    private var drains: [CheckedContinuation<Void, Never>] = []
+
+    /// Returns when nothing is being sent, or after `limit`.
+    func drain(limit: BookTime) async {
+        guard sync.isSending else { return }
+        let timer = LoopActor.timer(after: limit) { self.finishDrains() }
+        await withCheckedContinuation { drains.append($0) }
+        timer.cancel()
+    }
+
+    private func settleDrains() { if !sync.isSending { finishDrains() } }
+
+    private func finishDrains() {
+        let waiting = drains
+        drains = []
+        for continuation in waiting { continuation.resume() }
+    }
+}

@@ -1,0 +1,330 @@
+internal import Audiobookshelf
+internal import Control
+internal import EventLoop
+internal import Folders
+internal import HTTP
+internal import Listening
+internal import Logging
+internal import Store
+
+/// All Audiobookshelf accounts as one source, and what else is asked of them. On the Loop; the clients are actors.
+@LoopActor final class Shelves: Source {
+    let store: Store
+    let vault: any Vault
+    let transport: any Transport
+    let device: ShelfDevice
+    let covers: CoverCache
+    let log = Logger(label: "Audiobookshelf")
+
+    private(set) var accounts: [Account] = []
+    private var clients: [String: ShelfClient] = [:]
+    private var offsets: [String: Int64] = [:]
+    private var fetched: [ItemID: String] = [:]
+    /// Told to the listener until it is over: a vault that takes no tokens.
+    private(set) var trouble: String?
+
+    init(store: Store, vault: any Vault, transport: any Transport, covers: CoverCache, model: String) {
+        self.store = store
+        self.vault = vault
+        self.transport = transport
+        self.covers = covers
+        device = ShelfDevice(id: store.deviceID, version: dogearVersion, model: model)
+    }
+
+    // MARK: Accounts
+
+    /// Reads the accounts of the journal: at start.
+    func restore() async {
+        do throws(StoreError) { accounts = try await store.accounts() } catch {
+            log.error("the accounts could not be read", metadata: ["why": "\(error)"])
+        }
+    }
+
+    var hasAccounts: Bool { !accounts.isEmpty }
+
+    /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
+    func clockOffset(of item: ItemID) -> Int64 { ShelfItemID(item).flatMap { offsets[$0.account] } ?? 0 }
+
+    /// `user@host`.
+    func accountName(of item: ItemID) -> String? {
+        ShelfItemID(item).flatMap { id in accounts.first { $0.id == id.account } }.map(\.name)
+    }
+
+    func client(_ account: Account) throws(ShelfError) -> ShelfClient {
+        if let client = clients[account.id] { return client }
+        let id = account.id
+        let client = try ShelfClient(
+            account: account, transport: transport, vault: vault, now: { Clock.now.wall },
+            report: { report in Task { @LoopActor in self.heard(report, of: id) } })
+        clients[id] = client
+        return client
+    }
+
+    private func heard(_ report: ShelfReport, of id: String) {
+        guard let index = accounts.firstIndex(where: { $0.id == id }) else { return }
+        switch report {
+        case .signedOut:
+            guard !accounts[index].isSignedOut else { return }
+            accounts[index].isSignedOut = true
+            store.post(.account(accounts[index]))
+            trouble = "\(accounts[index].server) no longer accepts this login; run 'dogear login \(accounts[index].server)'"
+            log.warning("a server has ended the login", metadata: ["account": "\(id)"])
+        case .notStored(let why):
+            trouble = "the renewed login could not be stored: \(why)"
+            log.error("the renewed login could not be stored", metadata: ["why": "\(why)"])
+        case .stored: trouble = nil
+        }
+    }
+
+    func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport.Row {
+        do throws(ShelfError) {
+            let headers = request.secrets.headers.sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
+            let login = try Login(
+                address: request.address, headers: headers, caFile: request.caFile,
+                allowInsecureHTTP: request.allowInsecureHTTP, transport: transport)
+            let found = try await login.find()
+            let account = try await login.run(try method(request), at: found, existing: accounts, vault: vault)
+            try await adopt(account)
+            log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
+            return row(account, unsent: 0)
+        } catch {
+            throw ControlError(error)
+        }
+    }
+
+    private func method(_ request: LoginRequest) throws(ShelfError) -> Login.Method {
+        if let key = request.secrets.apiKey { return .apiKey(key) }
+        guard let user = request.user, let password = request.secrets.password else {
+            throw .badAddress(reason: "a user and a password are needed, or an API key")
+        }
+        return .password(user: user, password: password)
+    }
+
+    private func adopt(_ account: Account) async throws(ShelfError) {
+        do throws(StoreError) { try await store.write(.account(account)) } catch {
+            throw .file(reason: error.description)
+        }
+        accounts.removeAll { $0.id == account.id }
+        accounts.append(account)
+        clients[account.id] = nil
+        trouble = nil
+    }
+
+    /// By id, `user@host`, host or address; the only one if nothing is named.
+    func account(named name: String) throws(ControlError) -> Account {
+        let fits = accounts.filter { account in
+            name.isEmpty || account.id == name || account.name == name || account.host == name || account.server == name
+        }
+        guard let account = fits.first else {
+            throw ControlError(
+                accounts.isEmpty ? .notSignedIn : .notFound,
+                accounts.isEmpty ? Sentences.noAccount : "no account '\(name)'; 'dogear accounts' lists them")
+        }
+        guard fits.count == 1 else {
+            throw ControlError(.usage, "several accounts fit; name one: \(fits.map(\.name).joined(separator: ", "))")
+        }
+        return account
+    }
+
+    func logOut(_ account: Account) async throws(ControlError) -> AccountsReport.Row {
+        do throws(ShelfError) {
+            if try await !client(account).logOut() {
+                log.notice("the server could not be told of the logout", metadata: ["account": "\(account.id)"])
+            }
+        } catch {
+            throw ControlError(error)
+        }
+        do throws(StoreError) { try await store.write(.removeAccount(id: account.id)) } catch {
+            throw ControlError(.failed, "\(error)")
+        }
+        accounts.removeAll { $0.id == account.id }
+        clients[account.id] = nil
+        trouble = nil
+        return row(account, unsent: 0)
+    }
+
+    func accountsReport(unsent: [Stretch]) -> AccountsReport {
+        AccountsReport(
+            accounts: accounts.map { account in
+                row(account, unsent: unsent.count { ShelfItemID($0.item)?.account == account.id })
+            })
+    }
+
+    private func row(_ account: Account, unsent: Int) -> AccountsReport.Row {
+        AccountsReport.Row(
+            id: account.id, server: account.server, user: account.user, login: account.login.rawValue,
+            serverVersion: account.serverVersion, signedIn: !account.isSignedOut, unsent: unsent)
+    }
+
+    // MARK: Playing
+
+    func find(_ id: ItemID) async throws(SourceError) -> Found {
+        do throws(ShelfError) {
+            let (client, shelf) = try client(of: id)
+            let playable = try await client.find(shelf)
+            await noteClock(client)
+            return Found(id: id, title: playable.title, memory: playable)
+        } catch {
+            throw SourceError(error)
+        }
+    }
+
+    func open(_ found: Found) async throws(SourceError) -> Opened {
+        do throws(ShelfError) {
+            let (client, _) = try client(of: found.id)
+            guard let playable = found.memory as? Playable else { throw .notFound(what: found.title) }
+            let session = try await client.play(playable, device: device, mimeTypes: MediaTypes.all)
+            await noteClock(client)
+            let place = session.progress.map { progress in
+                Place(
+                    item: found.id, position: progress.position, duration: session.item.duration,
+                    isFinished: progress.isFinished, updated: progress.updated)
+            }
+            return Opened(item: session.item, place: place, session: session.id)
+        } catch {
+            throw SourceError(error)
+        }
+    }
+
+    func client(of id: ItemID) throws(ShelfError) -> (ShelfClient, ShelfItemID) {
+        guard let shelf = ShelfItemID(id) else { throw .notFound(what: id.description) }
+        guard let account = accounts.first(where: { $0.id == shelf.account }) else {
+            throw .notFound(what: "the account of '\(id)'")
+        }
+        return (try client(account), shelf)
+    }
+
+    private func noteClock(_ client: ShelfClient) async {
+        let offset = await client.clockOffset
+        offsets[client.account.id] = offset
+    }
+
+    /// Where the server has the listener; nil if it cannot be asked or has nothing.
+    func place(of id: ItemID) async -> Place? {
+        guard let (client, shelf) = try? client(of: id), let progress = try? await client.progress(of: shelf) else {
+            return nil
+        }
+        return Place(
+            item: id, position: progress.position, duration: progress.duration, isFinished: progress.isFinished,
+            updated: progress.updated)
+    }
+
+    // MARK: Delivery
+
+    /// Carries a request of the sync machine to the server.
+    func perform(_ request: Sync.Request, account id: String) async -> Sync.Outcome {
+        guard let account = accounts.first(where: { $0.id == id }), let client = try? client(account) else {
+            return .signedOut
+        }
+        switch request {
+        case .sync(let stretch, _, let place, let listened, let duration):
+            return Sync.Outcome(
+                await client.sync(session: stretch, place: place, listened: listened, duration: duration))
+        case .close(let stretch, _): return Sync.Outcome(await client.close(session: stretch))
+        case .local(let stretches):
+            return Sync.Outcome(await client.deliver(stretches.map(\.reported), device: device))
+        case .progress(let write):
+            do throws(ShelfError) {
+                try await client.write(write)
+                return .accepted
+            } catch {
+                return Sync.Outcome(error)
+            }
+        }
+    }
+
+    // MARK: Covers
+
+    /// The picture that is here, of this or an earlier run.
+    func knownCover(of id: ItemID) async -> String? {
+        if let path = fetched[id] { return path }
+        guard let item = try? await store.item(id), let path = item.coverPath, covers.holds(path) else { return nil }
+        return path
+    }
+
+    /// Fetches, keeps and names a picture, once in a run: it may have changed since the last. nil if there is none or it
+    /// cannot be had now.
+    func fetchCover(of id: ItemID) async -> String? {
+        if let path = fetched[id] { return path }
+        guard let (client, shelf) = try? client(of: id) else { return nil }
+        do throws(ShelfError) {
+            guard let cover = try await client.cover(of: shelf) else { return nil }
+            fetched[id] = covers.keep(cover.bytes, suffix: cover.format == .png ? "png" : "jpg")
+            return fetched[id]
+        } catch {
+            log.info("a cover could not be fetched", metadata: ["why": "\(error)"])
+            return nil
+        }
+    }
+}
+
+extension Account {
+    var host: String {
+        let rest = server.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        return rest.count == 3 ? String(rest[2].prefix { $0 != "/" }) : server
+    }
+    /// `user@host`.
+    var name: String { "\(user)@\(host)" }
+}
+
+extension Stretch {
+    /// As it is told to a server.
+    fileprivate var reported: Stretch {
+        var copy = self
+        copy.place = reportable
+        return copy
+    }
+}
+
+extension Sync.Outcome {
+    init(_ outcome: SyncOutcome) {
+        switch outcome {
+        case .accepted: self = .accepted
+        case .sessionGone: self = .gone
+        case .doubtful: self = .doubtful
+        case .later(let error): self.init(error)
+        case .refused(let sentence): self = .refused(sentence)
+        }
+    }
+
+    init(_ error: ShelfError) {
+        switch error {
+        case .signedOut: self = .signedOut
+        case .rateLimited(_, let seconds): self = .later(retryAfter: Double(seconds))
+        case .notFound: self = .gone
+        default: self = error.isTemporary ? .later(retryAfter: nil) : .refused(error.description)
+        }
+    }
+
+    /// Rows that were answered are settled; if none was, the whole request goes again.
+    init(_ outcomes: [String: SyncOutcome]) {
+        var rows: [String: String?] = [:]
+        var other: Sync.Outcome?
+        for (id, outcome) in outcomes {
+            switch outcome {
+            case .accepted: rows[id] = .some(nil)
+            case .refused(let sentence): rows[id] = .some(sentence)
+            case .sessionGone, .doubtful, .later: other = Sync.Outcome(outcome)
+            }
+        }
+        self = rows.isEmpty ? other ?? .later(retryAfter: nil) : .rows(rows)
+    }
+}
+
+extension SourceError {
+    init(_ error: ShelfError) {
+        let kind: Kind =
+            switch error.category {
+            case .failed: .failed
+            case .notFound: .notFound
+            case .notSignedIn: .notSignedIn
+            case .unreachable: .unreachable
+            case .usage: .usage
+            }
+        self.init(kind, error.description)
+    }
+}
+
+extension ControlError {
+    init(_ error: ShelfError) { self.init(SourceError(error)) }
+}

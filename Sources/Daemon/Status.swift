@@ -1,0 +1,72 @@
+internal import Control
+internal import DBus
+internal import EventLoop
+internal import FoundationEssentials
+internal import Listening
+
+/// What the listener is told.
+extension Service {
+    func statusReport() -> StatusReport {
+        var report = StatusReport()
+        report.state = player.isBuffering ? .buffering : player.state
+        report.item = player.item.map(ItemHead.init)
+        let position = position
+        if let item = player.item, let index = item.chapterIndex(at: position) {
+            report.chapter = ChapterRow(item.chapters[index], index: index)
+            report.chapters = item.chapters.count
+        }
+        report.position = position.seconds
+        report.duration = player.item?.duration.seconds ?? 0
+        report.rate = player.rate
+        report.volume = player.volume
+        report.unsent = sync.overdue
+        report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
+        report.error = player.error ?? trouble ?? shelves.trouble
+        return report
+    }
+
+    func emitStatus() {
+        let text = json(statusReport())
+        do throws(BusError) {
+            try bus.emit("Changed", [.string(text)], of: ControlName.interface, at: ControlName.path)
+        } catch {
+            log.debug("a signal could not be sent", metadata: ["why": "\(error)"])
+        }
+    }
+}
+
+/// Keys in a stable order; slashes as they are.
+func json(_ value: some Encodable) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(value) else { return "{}" }
+    return String(decoding: data, as: UTF8.self)
+}
+
+extension Player {
+    var state: StatusReport.State {
+        switch phase {
+        case .empty: .empty
+        case .playing: .playing
+        case .paused: .paused
+        case .stopped: .stopped
+        // Sound is on its way.
+        case .opening(let play), .loading(let play): play ? .buffering : item == nil ? .empty : .paused
+        }
+    }
+}
+
+extension ItemHead {
+    init(_ item: Item) {
+        self.init(
+            id: item.id.description, title: item.title, authors: item.authors, narrators: item.narrators,
+            series: item.series.map { SeriesRow(name: $0.name, sequence: $0.sequence) }, kind: item.kind.rawValue,
+            podcast: item.podcast)
+    }
+}
+
+extension ChapterRow {
+    init(_ chapter: Chapter, index: Int) {
+        self.init(index: index + 1, title: chapter.title, start: chapter.start.seconds, end: chapter.end.seconds)
+    }
+}

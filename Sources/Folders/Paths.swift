@@ -1,0 +1,61 @@
+/// Where dogear keeps its things, by the XDG Base Directory Specification: a private home is a private dogear.
+public struct Paths: Hashable, Sendable {
+    /// Absolute, each ending in `/dogear`.
+    public let config: String
+    public let state: String
+    public let cache: String
+    public let data: String
+
+    /// Reads `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_DATA_HOME`, else folders under `HOME`. As
+    /// the specification says, a value that is not an absolute path is taken as not set. Touches no file.
+    /// - Throws: ``FolderError/noHome`` if a variable is missing and `HOME` does not help.
+    public init(environment: [String: String]) throws(FolderError) {
+        func folder(_ variable: String, _ fallback: String) throws(FolderError) -> String {
+            if let value = environment[variable], value.hasPrefix("/") { return Self.join(value, "dogear") }
+            guard let home = environment["HOME"], home.hasPrefix("/") else { throw .noHome(variable: variable) }
+            return Self.join(home, "\(fallback)/dogear")
+        }
+        config = try folder("XDG_CONFIG_HOME", ".config")
+        state = try folder("XDG_STATE_HOME", ".local/state")
+        cache = try folder("XDG_CACHE_HOME", ".cache")
+        data = try folder("XDG_DATA_HOME", ".local/share")
+    }
+
+    public var configFile: String { "\(config)/config.toml" }
+    public var database: String { "\(state)/state.sqlite" }
+    public var covers: String { "\(cache)/covers" }
+    public var audio: String { "\(cache)/audio" }
+    public var downloads: String { "\(data)/downloads" }
+
+    private static func join(_ folder: String, _ name: String) -> String {
+        folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+}
+
+/// What went wrong with a folder or file of dogear's own, and what to do about it.
+public enum FolderError: Error, Hashable, Sendable, CustomStringConvertible {
+    case noHome(variable: String)
+    /// `reason` as the C library words it.
+    case unusable(path: String, reason: String)
+    case full(path: String)
+
+    /// From a failed system call.
+    public init(path: String, code: Int32) {
+        self =
+            code == diskFull || code == quotaExceeded
+            ? .full(path: path) : .unusable(path: path, reason: text(of: code))
+    }
+
+    public var description: String {
+        switch self {
+        case .noHome(let variable):
+            "neither \(variable) nor HOME holds an absolute path, so dogear has no place for its files; set one of them"
+        case .unusable(let path, let reason):
+            """
+            cannot use \(path): \(reason); make it yours to read and write, or name another place in the \
+            XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME or XDG_DATA_HOME it belongs to
+            """
+        case .full(let path): "no space left to write \(path); free some and try again"
+        }
+    }
+}

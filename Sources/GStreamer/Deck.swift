@@ -1,0 +1,100 @@
+internal import EventLoop
+internal import Listening
+
+/// What the gstreamer thread is told.
+enum Order: Sendable {
+    case load(Needle, at: BookTime, rate: Double, volume: Double)
+    case play(LoadID, Bool)
+    case seek(LoadID, BookTime, aim: Int)
+    case rate(LoadID, Double)
+    case volume(Double)
+    case unload
+    case note(LoadID, Note, stamp: UInt64)
+}
+
+/// Orders from any thread, in order, for the gstreamer thread.
+final class OrderQueue: @unchecked Sendable {  // `wake` is set once, before anyone else has the queue
+    private let orders = Locked<[Order]>([])
+    var wake: (@Sendable () -> Void)?
+
+    func add(_ order: Order) {
+        let isFirst = orders.withLock { orders in
+            orders.append(order)
+            return orders.count == 1
+        }
+        if isFirst { wake?() }
+    }
+
+    func replaceAll(with order: Order) {
+        let wasEmpty = orders.withLock { orders in
+            defer { orders = [order] }
+            return orders.isEmpty
+        }
+        if wasEmpty { wake?() }
+    }
+
+    /// Everything so far; the next one added wakes again.
+    func takeAll() -> [Order] {
+        orders.withLock { orders in
+            defer { orders = [] }
+            return orders
+        }
+    }
+}
+
+/// The gstreamer thread's own: it holds the one load there is.
+actor Deck {
+    private static let thread = ThreadExecutor(name: "gstreamer", wait: Sleep())
+    nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
+
+    private let sink: String
+    private let queue: OrderQueue
+    private let report: @Sendable (EngineReport) -> Void
+    private var turn: Turn?
+
+    init(sink: String, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void) {
+        self.sink = sink
+        self.queue = queue
+        self.report = report
+    }
+
+    func run() {
+        for order in queue.takeAll() { perform(order) }
+    }
+
+    private func perform(_ order: Order) {
+        switch order {
+        case .load(let needle, let place, let rate, let volume):
+            turn?.close()
+            turn = nil
+            start(needle, at: place, rate: rate, volume: volume)
+        case .unload:
+            turn?.close()
+            turn = nil
+        case .volume(let volume): turn?.set(volume: volume)
+        case .play(let load, let playing): turn(of: load)?.set(playing: playing)
+        case .seek(let load, let place, let aim): turn(of: load)?.seek(to: place, aim: aim)
+        case .rate(let load, let rate): turn(of: load)?.set(rate: rate)
+        case .note(let load, let note, let stamp): turn(of: load)?.hear(note, stamp: stamp)
+        }
+    }
+
+    private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double) {
+        let load = needle.load
+        let queue = self.queue
+        guard !needle.reel.tracks.isEmpty else {
+            return report(EngineReport(load, .failed(.other(reason: "there is nothing in it to play"))))
+        }
+        do {
+            let turn = try Turn(
+                needle: needle, sink: sink, rate: rate, volume: volume, report: report,
+                post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
+            self.turn = turn
+            turn.begin(at: place)
+        } catch {
+            report(EngineReport(load, .failed(error)))
+        }
+    }
+
+    private func turn(of load: LoadID) -> Turn? { turn?.load == load ? turn : nil }
+}

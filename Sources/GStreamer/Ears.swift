@@ -1,0 +1,98 @@
+internal import CGStreamer
+internal import EventLoop
+internal import Listening
+internal import Synchronization
+
+/// What one pipeline calls back into, on whichever of its threads. Everything it needs is here and safe to touch there;
+/// the pipeline's owner lets go of it only after the pipeline has stopped.
+final class Ears: Sendable {
+    let needle: Needle
+    let segments = SegmentMap()
+    private let post: @Sendable (Note, UInt64) -> Void
+    private let sink: ElementReference
+    private let pipeline: ElementReference
+    /// What the pipeline is opening now: whose headers a new source is given.
+    private let opening = Locked<Audio?>(nil)
+    /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
+    private let buffersToCome = Atomic(0)
+
+    init(
+        needle: Needle, pipeline: ElementReference, sink: ElementReference,
+        post: @escaping @Sendable (Note, UInt64) -> Void
+    ) {
+        self.needle = needle
+        self.pipeline = pipeline
+        self.sink = sink
+        self.post = post
+    }
+
+    static func of(_ context: UnsafeMutableRawPointer?) -> Ears {
+        Unmanaged<Ears>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    func willOpen(_ audio: Audio) { opening.withLock { $0 = audio } }
+
+    func hear(_ message: UnsafeMutablePointer<GstMessage>) {
+        let stamp = needle.stamp
+        guard let note = Note(message, sink: sink.element, pipeline: pipeline.element) else { return }
+        post(note, stamp)
+    }
+
+    /// The current file is read to its end, and about a second of it is left to be heard: name the next.
+    func aboutToFinish() {
+        let next = needle.handOver { track, position in
+            // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
+            needle.reel.isStream(track) && needle.reel.isCutShort(track, at: position + .seconds(10))
+        }
+        guard let next else { return }
+        willOpen(next)
+        Pipeline.set(next, on: pipeline.element)
+    }
+
+    func added(_ element: Element) {
+        guard let factory = dogear_factory_name(element), case .stream(let stream) = opening.withLock({ $0 }) else {
+            return
+        }
+        switch String(cString: factory) {
+        case "souphttpsrc": Network.prepare(element, for: stream)
+        case "queue2": Network.prepare(buffer: element)
+        default: break
+        }
+    }
+
+    func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
+        switch dogear_event_type(event) {
+        case GST_EVENT_FLUSH_STOP: needle.flushed()
+        case GST_EVENT_STREAM_START:
+            guard needle.streamBegins() else { return }
+            // With the second buffer at the door the first one is through, and so is the segment it counts in: elements
+            // within the sink may hold a segment back until they have a buffer for it.
+            buffersToCome.store(2, ordering: .relaxed)
+            let buffers = GstPadProbeType(
+                rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue)
+            gst_pad_add_probe(
+                pad, buffers,
+                { _, _, context in
+                    let ears = Ears.of(context)
+                    let left = ears.buffersToCome.subtract(1, ordering: .relaxed).newValue
+                    if left > 0 { return GST_PAD_PROBE_OK }
+                    if left == 0 { ears.needle.streamHasBegun() }
+                    return GST_PAD_PROBE_REMOVE
+                }, Unmanaged.passUnretained(self).toOpaque(), nil)
+        default: break
+        }
+    }
+}
+
+extension Reel {
+    func isStream(_ track: Int) -> Bool {
+        if case .stream = tracks[track].audio { true } else { false }
+    }
+
+    /// The file ended long before the length its source stated: more than five seconds and more than a fiftieth.
+    func isCutShort(_ track: Int, at place: BookTime) -> Bool {
+        guard let end = end(of: track) else { return false }
+        let missing = end - place
+        return missing > .seconds(5) && missing > .seconds(tracks[track].duration.seconds / 50)
+    }
+}

@@ -1,0 +1,67 @@
+internal import Listening
+
+extension Complaint {
+    /// - Parameters:
+    ///   - missing: what a plugin is missing for, if one is.
+    ///   - track: the track this is about, and its audio.
+    func failure(missing: MissingPlugin?, track: Int, of reel: Reel) -> EngineFailure {
+        if origin == .sink { return .noSink(reason: plain(text)) }
+        if let missing { return .missingDecoder(what: missing.what, package: missing.package) }
+        if let failure = failureOfServer { return failure }
+        if reel.isStream(track), isOfConnection { return .unreachable(reason: reason) }
+        return .unreadable(track: track, reason: reason)
+    }
+
+    private var failureOfServer: EngineFailure? {
+        guard origin == .http else { return nil }
+        switch (status, domain, code) {
+        case (404, _, _), (410, _, _): return .notFound
+        case (401, _, _), (403, _, _): return .refused
+        case (.some(let status), _, _) where status >= 400:
+            return .unreachable(reason: "the server answered \(status)")
+        case (_, .resource, Resource.notFound): return .notFound
+        case (_, .resource, Resource.notAuthorized): return .refused
+        default: return .unreachable(reason: reason)
+        }
+    }
+
+    /// Of GstResourceError and GstStreamError; the numbers are part of GStreamer's interface.
+    private enum Resource {
+        static let notFound = 3
+        static let openRead = 5
+        static let read = 9
+        static let notAuthorized = 15
+    }
+
+    private enum Stream {
+        static let failed = 1
+        static let typeNotFound = 4
+        static let wrongType = 5
+    }
+
+    /// souphttpsrc says no more than "Internal data stream error" when it cannot connect or does not trust the server.
+    private var isOfConnection: Bool {
+        domain == .resource || (domain == .stream && code == Stream.failed)
+    }
+
+    private var reason: String {
+        switch (origin, domain, code) {
+        case (.http, _, _): "the connection to the server failed or broke"
+        case (.file, .resource, Resource.notFound): "the file is no longer there"
+        case (.file, .resource, Resource.openRead): "the file may not be opened; check its permissions"
+        case (.file, .resource, Resource.read): "the disk it is on cannot be read"
+        case (_, .stream, Stream.typeNotFound): "it is empty or in no known format"
+        case (_, .stream, Stream.wrongType): "it is not audio"
+        default: plain(text)
+        }
+    }
+
+    /// GStreamer's sentence without addresses, on one line.
+    private func plain(_ text: String) -> String {
+        let words = text.split { $0 == " " || $0.isNewline }.map { word in
+            word.contains("://") ? "(address)" : String(word)
+        }
+        let sentence = words.joined(separator: " ")
+        return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+    }
+}

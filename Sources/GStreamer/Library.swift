@@ -1,0 +1,25 @@
+internal import CGStreamer
+
+/// GStreamer itself, initialised once by whoever touches this first: on this room's own threads, never on the Loop,
+/// because a first start scans every plugin.
+enum Library {
+    static let ready: Void = { gst_init(nil, nil) }()
+}
+
+typealias Element = UnsafeMutablePointer<GstElement>
+
+/// Keeps an element alive; GStreamer counts references atomically and lets any thread query and change properties.
+struct ElementReference: @unchecked Sendable {  // what we call on it is thread-safe in GStreamer
+    let element: Element
+
+    init(borrowing element: Element) { self.element = element }
+    func retain() { gst_object_ref(element) }
+    func release() { gst_object_unref(element) }
+
+    /// Nanoseconds of the file being heard, or nil while nothing can say. About two microseconds.
+    var filePosition: Int64? {
+        var position: gint64 = -1
+        guard gst_element_query_position(element, GST_FORMAT_TIME, &position) != 0, position >= 0 else { return nil }
+        return Int64(position)
+    }
+}

@@ -1,0 +1,187 @@
+internal import EventLoop
+internal import Listening
+
+/// Where the sound of one load is. The only thing that the Loop, the gstreamer thread and GStreamer's streaming threads
+/// share, so all of it is behind one small lock.
+///
+/// The pipeline counts from the start of the file it is in, and moves from one file to the next at a moment of its own:
+/// when the new stream reaches the sink. What is added to its count changes in that same moment, seen
+/// by a probe on the sink's pad. A count asked for before and used after is thrown away (`generation`).
+final class Needle: Sendable {
+    let load: LoadID
+    let reel: Reel
+
+    private struct State {
+        var pipeline: ElementReference?
+        /// The file the sink is in.
+        var track = 0
+        /// Handed to the pipeline, not yet at the sink.
+        var coming: [Int] = []
+        /// The new stream has been announced to the sink, its first buffer is not through: the end of the one is the
+        /// start of the other.
+        var isCrossing = false
+        /// Answered instead of asking: the target of a seek, the end of the item.
+        var held: BookTime?
+        /// The number of the last seek that was asked for.
+        var aim = 0
+        /// The number of the last seek that was confirmed.
+        var seenAim = 0
+        /// The gstreamer thread moves the pipeline: the next track must not be handed over meanwhile.
+        var isMoving = true
+        /// Nothing is answered before the first confirmed place.
+        var isConfirmed = false
+        /// The last answer: playing never goes backwards.
+        var floor = BookTime.zero
+        /// Counts the changes of what a file position means.
+        var generation: UInt64 = 0
+        /// Counts openings and flushes: a message from before one is not about what came after.
+        var stamp: UInt64 = 0
+    }
+
+    private let state: Locked<State>
+
+    init(load: LoadID, reel: Reel) {
+        self.load = load
+        self.reel = reel
+        self.state = Locked(State())
+    }
+
+    /// From any thread. See ``Engine/position(_:)``.
+    var position: BookTime? {
+        for _ in 0..<4 {
+            let (answer, pipeline, generation) = state.withLock { state in
+                guard state.isConfirmed else { return (nil as BookTime?, nil as ElementReference?, 0 as UInt64) }
+                if let held = state.held { return (held, nil, 0) }
+                if state.isCrossing {
+                    state.floor = max(state.floor, reel.tracks[state.track].start)
+                    return (state.floor, nil, 0)
+                }
+                // Kept alive beyond the lock: should the load end meanwhile, a stopped pipeline is freed here.
+                state.pipeline?.retain()
+                return (state.floor, state.pipeline, state.generation)
+            }
+            guard let pipeline else { return answer }
+            let filePosition = pipeline.filePosition
+            pipeline.release()
+            let settled: BookTime? = state.withLock { state in
+                guard state.generation == generation else { return nil }
+                if let filePosition {
+                    state.floor = max(state.floor, reel.place(track: state.track, filePosition: filePosition))
+                }
+                return state.floor
+            }
+            if let settled { return settled }
+        }
+        return state.withLock { $0.isConfirmed ? $0.held ?? $0.floor : nil }
+    }
+
+    // MARK: the caller's side
+
+    /// A seek was asked for: its target is the answer until it, or a later one, is confirmed.
+    func take(aim place: BookTime) -> Int {
+        state.withLock { state in
+            let spot = reel.spot(at: place)
+            state.held = reel.tracks[spot.track].start + spot.offset
+            state.aim += 1
+            return state.aim
+        }
+    }
+
+    // MARK: the gstreamer thread's side
+
+    func attach(_ pipeline: ElementReference?) {
+        state.withLock { state in
+            state.pipeline = pipeline
+            state.generation += 1
+        }
+    }
+
+    var track: Int { state.withLock { $0.track } }
+    /// The track last handed to the pipeline: the one an error is about.
+    var lastTrack: Int { state.withLock { $0.coming.last ?? $0.track } }
+    var stamp: UInt64 { state.withLock { $0.stamp } }
+
+    /// The pipeline is stopped and will open this track.
+    func open(_ track: Int) -> UInt64 {
+        state.withLock { state in
+            state.track = track
+            state.coming = []
+            state.isCrossing = false
+            state.isMoving = true
+            state.generation += 1
+            state.stamp += 1
+            return state.stamp
+        }
+    }
+
+    /// The pipeline is about to be moved: until it has settled, answer where it is going.
+    /// - Returns: false if the next track has already been handed over: a seek would then move in the wrong file.
+    func beginMove(to place: BookTime) -> Bool {
+        state.withLock { state in
+            state.isMoving = true
+            state.held = state.held ?? place
+            state.generation += 1
+            return state.coming.isEmpty && !state.isCrossing
+        }
+    }
+
+    /// The pipeline says it is there.
+    /// - Parameter aim: of the seek this was; nil if it was none of the listener's.
+    func settle(at place: BookTime, aim: Int?) {
+        state.withLock { state in
+            state.isMoving = false
+            state.isCrossing = false
+            state.isConfirmed = true
+            state.floor = place
+            state.generation += 1
+            if aim ?? state.seenAim == state.aim { state.held = nil }
+            if let aim { state.seenAim = aim }
+        }
+    }
+
+    /// From now on this is the answer, whatever the pipeline says: the end, or where it failed.
+    func hold(at place: BookTime?) {
+        state.withLock { $0.held = place ?? $0.held ?? $0.floor }
+    }
+
+    // MARK: the streaming threads' side
+
+    /// The pipeline asks what comes after the track it has read to the end.
+    /// - Parameter isEarly: told the track and how far it was played; true keeps the pipeline from going on.
+    func handOver(unless isEarly: (Int, BookTime) -> Bool) -> Audio? {
+        let position = state.withLock { $0.isMoving } ? nil : self.position
+        return state.withLock { state in
+            let next = (state.coming.last ?? state.track) + 1
+            guard !state.isMoving, let position, next < reel.tracks.count else { return nil }
+            if state.coming.isEmpty, isEarly(state.track, position) { return nil }
+            state.coming.append(next)
+            return reel.tracks[next].audio
+        }
+    }
+
+    /// A new stream is announced to the sink.
+    /// - Returns: true if it is the next track.
+    func streamBegins() -> Bool {
+        state.withLock { state in
+            guard !state.coming.isEmpty else { return false }
+            state.track = state.coming.removeFirst()
+            state.isCrossing = true
+            state.generation += 1
+            return true
+        }
+    }
+
+    /// Its first buffer is through, and with it the segment it counts in.
+    func streamHasBegun() {
+        state.withLock { state in
+            state.isCrossing = false
+            state.floor = max(state.floor, reel.tracks[state.track].start)
+            state.generation += 1
+        }
+    }
+
+    /// What was on its way to the sink is gone.
+    func flushed() {
+        state.withLock { $0.stamp += 1 }
+    }
+}

@@ -1,0 +1,159 @@
+internal import CGStreamer
+
+/// What a pipeline says on its bus, as a value: made on the thread that posts it, read on the gstreamer thread.
+enum Note: Sendable {
+    /// Opened or seeked: the first buffer waits at the sink.
+    case settled
+    case endOfStream
+    /// Percent of what is wanted before going on.
+    case buffering(Int)
+    case missingPlugin(MissingPlugin)
+    case complaint(Complaint)
+    case clockLost
+    case latency
+
+    /// - Returns: nil for what does not concern us.
+    init?(_ message: UnsafeMutablePointer<GstMessage>, sink: Element, pipeline: Element) {
+        let source = dogear_message_source(message)
+        let isOfPipeline = source == UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstObject.self)
+        switch dogear_message_type(message) {
+        case GST_MESSAGE_ASYNC_DONE where isOfPipeline: self = .settled
+        case GST_MESSAGE_EOS where isOfPipeline: self = .endOfStream
+        case GST_MESSAGE_BUFFERING:
+            var percent: gint = 0
+            gst_message_parse_buffering(message, &percent)
+            self = .buffering(Int(percent))
+        case GST_MESSAGE_ELEMENT:
+            guard let missing = MissingPlugin(message) else { return nil }
+            self = .missingPlugin(missing)
+        case GST_MESSAGE_ERROR: self = .complaint(Complaint(message, sink: sink))
+        case GST_MESSAGE_CLOCK_LOST: self = .clockLost
+        case GST_MESSAGE_LATENCY: self = .latency
+        default: return nil
+        }
+    }
+}
+
+/// An error message. Its debug text stays behind: it has addresses in it.
+struct Complaint: Sendable, Hashable {
+    enum Domain: Sendable, Hashable { case core, library, resource, stream, other }
+    enum Origin: Sendable, Hashable { case sink, http, file, other }
+
+    let domain: Domain
+    let code: Int
+    let text: String
+    let origin: Origin
+    /// Of an HTTP answer, if there was one.
+    let status: Int?
+
+    init(domain: Domain, code: Int, text: String, origin: Origin, status: Int? = nil) {
+        self.domain = domain
+        self.code = code
+        self.text = text
+        self.origin = origin
+        self.status = status
+    }
+
+    init(_ message: UnsafeMutablePointer<GstMessage>, sink: Element?) {
+        var error: UnsafeMutablePointer<GError>?
+        gst_message_parse_error(message, &error, nil)
+        defer { g_clear_error(&error) }
+        let source = dogear_message_source(message)
+        if let source, let sink, gst_object_has_as_ancestor(source, asObject(sink)) != 0 || source == asObject(sink) {
+            origin = .sink
+        } else {
+            switch dogear_factory_name(source).map({ String(cString: $0) }) {
+            case "souphttpsrc": origin = .http
+            case "filesrc": origin = .file
+            default: origin = .other
+            }
+        }
+        switch error?.pointee.domain {
+        case dogear_core_error(): domain = .core
+        case gst_library_error_quark(): domain = .library
+        case dogear_resource_error(): domain = .resource
+        case dogear_stream_error(): domain = .stream
+        default: domain = .other
+        }
+        code = Int(error?.pointee.code ?? 0)
+        text = error?.pointee.message.map { String(cString: $0) } ?? "unknown error"
+        var details: UnsafePointer<GstStructure>?
+        gst_message_parse_error_details(message, &details)
+        var status: guint = 0
+        if let details, gst_structure_get_uint(details, "http-status-code", &status) != 0, status > 0 {
+            self.status = Int(status)
+        } else {
+            self.status = nil
+        }
+    }
+}
+
+/// GstBin, GstPipeline and GstElement all begin with a GstObject.
+func asObject(_ element: Element) -> UnsafeMutablePointer<GstObject> {
+    UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self)
+}
+
+/// Something that no installed plugin can read.
+struct MissingPlugin: Sendable, Hashable {
+    /// "MPEG-4 AAC decoder".
+    let what: String
+    /// "decoder-audio/mpeg, mpegversion=(int)4", "urisource-https", "element-scaletempo".
+    let detail: String
+
+    init(what: String, detail: String) {
+        self.what = what
+        self.detail = detail
+    }
+
+    init?(_ message: UnsafeMutablePointer<GstMessage>) {
+        guard gst_is_missing_plugin_message(message) != 0 else { return nil }
+        let what = gst_missing_plugin_message_get_description(message)
+        let detail = gst_missing_plugin_message_get_installer_detail(message)
+        defer {
+            g_free(what)
+            g_free(detail)
+        }
+        // gstreamer|1.0|program|description|detail
+        let fields = detail.map { String(cString: $0).split(separator: "|", maxSplits: 4) } ?? []
+        self.init(
+            what: what.map { String(cString: $0) } ?? "an unknown format", detail: fields.last.map(String.init) ?? "")
+    }
+
+    /// Of a picture or video in the file, which nobody wants to see.
+    var isVideo: Bool {
+        let containers = [
+            "video/quicktime", "video/x-matroska", "video/webm", "video/mpegts", "video/x-ms-asf", "video/x-flv",
+            "video/x-msvideo",
+        ]
+        let type = detail.dropFirst("decoder-".count).prefix { $0 != "," }
+        return detail.hasPrefix("decoder-video/") && !containers.contains(String(type))
+            || detail.hasPrefix("decoder-image/") || detail.hasPrefix("decoder-subpicture/")
+    }
+
+    /// The Debian package that has it.
+    var package: String? {
+        let rules: [(String, String)] = [
+            ("decoder-audio/x-opus", "base"), ("decoder-audio/x-vorbis", "base"), ("decoder-application/ogg", "base"),
+            ("decoder-audio/ogg", "base"), ("decoder-audio/mpeg, mpegversion=(int)1", "good"),
+            ("decoder-audio/x-flac", "good"), ("decoder-audio/x-wav", "good"), ("decoder-audio/x-speex", "good"),
+            ("decoder-audio/x-wavpack", "good"), ("decoder-audio/x-mulaw", "good"), ("decoder-audio/x-alaw", "good"),
+            ("decoder-audio/x-aiff", "good"), ("decoder-audio/x-m4a", "good"), ("decoder-video/quicktime", "good"),
+            ("decoder-application/x-3gp", "good"), ("decoder-application/x-id3", "good"),
+            ("decoder-video/x-matroska", "good"), ("decoder-audio/x-matroska", "good"),
+            ("decoder-video/webm", "good"), ("decoder-audio/webm", "good"), ("decoder-video/x-flv", "good"),
+            ("decoder-video/x-msvideo", "good"), ("urisource-http", "good"), ("element-scaletempo", "good"),
+            ("element-souphttpsrc", "good"), ("element-autoaudiosink", "good"), ("element-pulsesink", "pulseaudio"),
+            ("element-volume", "base"), ("element-audio", "base"), ("element-playbin", "base"),
+            ("element-alsasink", "alsa"), ("element-pipewiresink", "pipewire"),
+            ("decoder-application/x-hls", "bad"), ("decoder-application/dash", "bad"),
+            ("decoder-video/mpegts", "bad"), ("decoder-audio/x-dts", "bad"),
+            // AAC, ALAC, WMA, AC-3, APE and what else there is.
+            ("decoder-audio/", "libav"), ("decoder-video/x-ms-asf", "libav"), ("decoder-application/x-ape", "libav"),
+        ]
+        guard let (_, plugins) = rules.first(where: { detail.hasPrefix($0.0) }) else { return nil }
+        switch plugins {
+        case "base", "good", "bad": return "gstreamer1.0-plugins-\(plugins)"
+        default: return "gstreamer1.0-\(plugins)"
+        }
+    }
+}

@@ -1,0 +1,156 @@
+internal import CGStreamer
+internal import Listening
+
+/// Sole owner of one playbin: made for a load, stopped and freed with it, driven only on the gstreamer thread.
+///
+/// The older playbin, because playbin3 asks for the next file as soon as a short one is downloaded, long before it is
+/// heard. Video is off: a cover would be decoded for nobody.
+final class Pipeline {
+    let reference: ElementReference
+    private let playbin: Element
+    private let sink: Element
+    private let volumeElement: Element
+    private let ears: Ears
+    private var isClosed = false
+
+    /// - Parameter sink: a description as gst-launch-1.0 takes it.
+    init(
+        sink description: String, needle: Needle, post: @escaping @Sendable (Note, UInt64) -> Void
+    ) throws(EngineFailure) {
+        _ = Library.ready
+        guard let playbin = gst_element_factory_make("playbin", nil) else {
+            throw .missingDecoder(what: "playbin", package: "gstreamer1.0-plugins-base")
+        }
+        gst_object_ref_sink(playbin)
+        // The floating references of these two become the playbin's.
+        guard let filter = Self.bin("scaletempo ! volume name=dogear-volume") else {
+            gst_object_unref(playbin)
+            throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
+        }
+        guard let sink = Self.bin(description) else {
+            gst_object_unref(playbin)
+            gst_object_unref(filter)
+            throw .noSink(reason: "the audio sink '\(description)' cannot be made; check the setting audio.sink")
+        }
+        self.playbin = playbin
+        self.sink = sink
+        volumeElement = gst_bin_get_by_name(
+            UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self), "dogear-volume")
+        reference = ElementReference(borrowing: playbin)
+        ears = Ears(
+            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), post: post)
+
+        gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
+        // Also for what is never shown: playbin would open a display to see what could be.
+        dogear_set_object(playbin, "video-sink", gst_element_factory_make("fakesink", nil))
+        dogear_set_object(playbin, "text-sink", gst_element_factory_make("fakesink", nil))
+        dogear_set_object(playbin, "audio-filter", filter)
+        dogear_set_object(playbin, "audio-sink", sink)
+        listen(filter: filter)
+    }
+
+    private static func bin(_ description: String) -> Element? {
+        var error: UnsafeMutablePointer<GError>?
+        let bin = gst_parse_bin_from_description(description, 1, &error)
+        g_clear_error(&error)
+        return bin
+    }
+
+    private func listen(filter: Element) {
+        let context = Unmanaged.passRetained(ears).toOpaque()  // taken back in `close`
+        let bus = gst_element_get_bus(playbin)
+        gst_bus_set_sync_handler(
+            bus,
+            { _, message, context in
+                Ears.of(context).hear(message!)
+                gst_message_unref(message)
+                return GST_BUS_DROP
+            }, context, nil)
+        gst_object_unref(bus)
+
+        typealias Signal = @convention(c) (Element?, UnsafeMutableRawPointer?) -> Void
+        let aboutToFinish: Signal = { _, context in Ears.of(context).aboutToFinish() }
+        dogear_connect(playbin, "about-to-finish", unsafeBitCast(aboutToFinish, to: GCallback.self), context)
+        typealias Added = @convention(c) (Element?, Element?, Element?, UnsafeMutableRawPointer?) -> Void
+        let added: Added = { _, _, element, context in Ears.of(context).added(element!) }
+        dogear_connect(playbin, "deep-element-added", unsafeBitCast(added, to: GCallback.self), context)
+
+        let events = GstPadProbeType(
+            rawValue: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue)
+        probe(sink, events, context) { pad, info, context in
+            if let event = dogear_probe_event(info) { Ears.of(context).sawAtSink(event, on: pad!) }
+            return GST_PAD_PROBE_OK
+        }
+        probe(filter, events, context) { _, info, context in
+            Ears.of(context).segments.sawBeforeFilter(info!)
+            return GST_PAD_PROBE_OK
+        }
+    }
+
+    private func probe(
+        _ element: Element, _ events: GstPadProbeType, _ context: UnsafeMutableRawPointer,
+        _ callback: @escaping GstPadProbeCallback
+    ) {
+        guard let pad = gst_element_get_static_pad(element, "sink") else { return }
+        gst_pad_add_probe(pad, events, callback, context, nil)
+        gst_object_unref(pad)
+    }
+
+    static func set(_ audio: Audio, on playbin: Element) {
+        switch audio {
+        case .file(let path):
+            guard let uri = g_filename_to_uri(path, nil, nil) else { return }
+            dogear_set_string(playbin, "uri", uri)
+            g_free(uri)
+        case .stream(let stream): dogear_set_string(playbin, "uri", stream.url)
+        }
+    }
+
+    /// Lets go of the file it is in; the audio device stays open.
+    func rewind() { gst_element_set_state(playbin, GST_STATE_READY) }
+
+    /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
+    /// - Returns: false if that failed at once.
+    func open(_ audio: Audio) -> Bool {
+        ears.segments.reset()
+        ears.segments.setRate(1)
+        ears.willOpen(audio)
+        Self.set(audio, on: playbin)
+        return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
+    }
+
+    /// Moves in the file it is in.
+    ///
+    /// Accurate in every format: without that flag mp3 and flac land up to a minute off while claiming to be there.
+    /// Over HTTP that makes their parsers read everything up to the target, a price paid until dogear can seek by a byte
+    /// offset of its own; m4b, opus and ogg seek with one range request.
+    func seek(to offset: BookTime, rate: Double) -> Bool {
+        ears.segments.setRate(rate)
+        let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
+        return gst_element_seek(
+            playbin, rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000),
+            GST_SEEK_TYPE_NONE, -1) != 0
+    }
+
+    func set(playing: Bool) { gst_element_set_state(playbin, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED) }
+    func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
+    func recalculateLatency() {
+        gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
+    }
+    var hasAudio: Bool { dogear_get_int(playbin, "n-audio") > 0 }
+
+    /// Stops it, waits until none of its threads runs, frees it. Once.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        gst_element_set_state(playbin, GST_STATE_NULL)
+        let bus = gst_element_get_bus(playbin)
+        gst_bus_set_sync_handler(bus, nil, nil, nil)
+        gst_object_unref(bus)
+        gst_object_unref(volumeElement)
+        gst_object_unref(playbin)
+        Unmanaged.passUnretained(ears).release()
+    }
+
+    deinit { close() }
+}

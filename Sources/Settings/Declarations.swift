@@ -1,0 +1,131 @@
+/// Every setting there is, and the only place where one is declared: reading, checking, writing, the list and the
+/// errors all go by this table.
+public enum SettingKey: String, CaseIterable, Hashable, Sendable {
+    case track = "playback.track"
+    case next = "playback.next"
+    case stop = "playback.stop"
+    case skipForward = "playback.skip-forward"
+    case skipBack = "playback.skip-back"
+    case rate = "playback.rate"
+    case resumeRewind = "playback.resume-rewind"
+    case sink = "audio.sink"
+    case logLevel = "log.level"
+
+    public var declaration: Declaration {
+        switch self {
+        case .track:
+            Declaration(.choice(TrackUnit.self), .text("chapter"), "What desktop players see as a track")
+        case .next:
+            Declaration(
+                .choice(NextStep.self), .text("chapter"),
+                "What the next and previous keys go to: a chapter, a skip forward or back, an item of the queue")
+        case .stop:
+            Declaration(.choice(StopStep.self), .text("keep"), "Whether playing after a stop goes on or begins again")
+        case .skipForward: Declaration(.seconds(1...600), .number(30), "How far a skip forward goes")
+        case .skipBack: Declaration(.seconds(1...600), .number(15), "How far a skip back goes")
+        case .rate: Declaration(.number(0.5...3), .number(1), "The speed of items that have none of their own")
+        case .resumeRewind:
+            Declaration(.flag, .flag(true), "Go back a little when playing goes on, by how long the pause was")
+        case .sink:
+            Declaration(.text, .text(""), "A GStreamer element to play through; empty for the desktop's own output")
+        case .logLevel: Declaration(.choice(LogLevel.self), .text("info"), "The least important messages to log")
+        }
+    }
+
+    /// What stands before the last dot, and behind it.
+    var parts: (section: String, name: String) {
+        let parts = rawValue.split(separator: ".", maxSplits: 1)
+        return (String(parts[0]), String(parts[1]))
+    }
+}
+
+public enum TrackUnit: String, CaseIterable, Hashable, Sendable { case chapter, item }
+public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip, queue }
+public enum StopStep: String, CaseIterable, Hashable, Sendable { case keep, restart }
+public enum LogLevel: String, CaseIterable, Hashable, Sendable { case debug, info, notice, warning, error }
+
+public struct Declaration: Hashable, Sendable {
+    public let kind: SettingKind
+    public let fallback: SettingValue
+    /// One line, for people.
+    public let meaning: String
+
+    init(_ kind: SettingKind, _ fallback: SettingValue, _ meaning: String) {
+        self.kind = kind
+        self.fallback = fallback
+        self.meaning = meaning
+    }
+}
+
+public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
+    case text(String)
+    case number(Double)
+    case flag(Bool)
+
+    /// As the command line takes and shows it.
+    public var description: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
+        case .flag(let flag): "\(flag)"
+        }
+    }
+}
+
+public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
+    case choice([String])
+    case seconds(ClosedRange<Int>)
+    case number(ClosedRange<Double>)
+    case flag
+    case text
+
+    static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ type: Choice.Type) -> SettingKind {
+        .choice(type.allCases.map(\.rawValue))
+    }
+
+    /// The allowed values, for people.
+    public var description: String {
+        switch self {
+        case .choice(let words): words.joined(separator: ", ")
+        case .seconds(let range): "\(range.lowerBound) to \(range.upperBound) seconds"
+        case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
+        case .flag: "true, false"
+        case .text: "any text on one line"
+        }
+    }
+
+    func allows(_ value: SettingValue) -> Bool {
+        switch (self, value) {
+        case (.choice(let words), .text(let word)): words.contains(word)
+        case (.seconds(let range), .number(let number)): Int(exactly: number).map(range.contains) ?? false
+        case (.number(let range), .number(let number)): range.contains(number)
+        case (.flag, .flag): true
+        case (.text, .text(let text)): !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
+        case (.choice, _), (.seconds, _), (.number, _), (.flag, _), (.text, _): false
+        }
+    }
+
+    /// What was typed on a command line.
+    /// - Returns: nil if it is not allowed.
+    func value(typed text: String) -> SettingValue? {
+        let value: SettingValue? =
+            switch self {
+            case .choice, .text: .text(text)
+            case .seconds, .number: Double(text).map { .number($0) }
+            case .flag:
+                ["true": true, "yes": true, "on": true, "false": false, "no": false, "off": false][text]
+                    .map { .flag($0) }
+            }
+        return value.flatMap { allows($0) ? $0 : nil }
+    }
+
+    /// As it is written in the file. Only for what is allowed.
+    func literal(_ value: SettingValue) -> String {
+        switch (self, value) {
+        case (.number, .number(let number)): "\(number)"
+        case (_, .text(let text)):
+            "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
+        case (_, .number), (_, .flag): "\(value)"
+        }
+    }
+}

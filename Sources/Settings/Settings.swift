@@ -1,0 +1,102 @@
+public import Listening
+
+/// What the listener has chosen in `config.toml`; every value is one that the table allows.
+public struct Settings: Hashable, Sendable {
+    private var chosen: [SettingKey: SettingValue]
+
+    /// The defaults.
+    public init() { chosen = [:] }
+
+    init(chosen: [SettingKey: SettingValue]) { self.chosen = chosen }
+
+    public subscript(key: SettingKey) -> SettingValue { chosen[key] ?? key.declaration.fallback }
+
+    public var track: TrackUnit { choice(.track, .chapter) }
+    public var next: NextStep { choice(.next, .chapter) }
+    public var stop: StopStep { choice(.stop, .keep) }
+    public var skipForward: BookTime { .seconds(number(.skipForward)) }
+    public var skipBack: BookTime { .seconds(number(.skipBack)) }
+    public var rate: Double { number(.rate) }
+    public var resumeRewind: Bool { self[.resumeRewind] == .flag(true) }
+    /// A GStreamer element description; nil for the automatic one.
+    public var sink: String? {
+        guard case .text(let text) = self[.sink], !text.isEmpty else { return nil }
+        return text
+    }
+    public var logLevel: LogLevel { choice(.logLevel, .info) }
+
+    private func number(_ key: SettingKey) -> Double {
+        guard case .number(let number) = self[key] else { return 0 }
+        return number
+    }
+
+    private func choice<Choice: RawRepresentable<String>>(_ key: SettingKey, _ fallback: Choice) -> Choice {
+        guard case .text(let text) = self[key] else { return fallback }
+        return Choice(rawValue: text) ?? fallback
+    }
+
+    /// All settings in the order of the table.
+    public func list() -> [SettingRow] {
+        SettingKey.allCases.map { key in
+            SettingRow(key: key, value: self[key], isDefault: self[key] == key.declaration.fallback)
+        }
+    }
+
+    /// Reads the file; a missing one means the defaults.
+    /// - Returns: what can be used, with the default for each setting that cannot, and everything that is wrong, in the
+    ///   order of the file's lines.
+    public static func load(_ path: String) -> (settings: Settings, problems: [SettingsError]) {
+        do throws(SettingsError) {
+            return try SettingsFile(path: path).settings()
+        } catch { return (Settings(), [error]) }
+    }
+
+    /// Writes one setting into the file and leaves everything else in it as it is, comments and order too. The file is
+    /// replaced in one step, 0600, in a folder that is made 0700.
+    /// - Parameters:
+    ///   - key: as in the table, `playback.rate`.
+    ///   - text: as typed; nil takes the setting out of the file, so that the default holds.
+    /// - Returns: the settings as the file now has them.
+    /// - Throws: if the key or value is not in the table, if the file has an error of syntax or cannot be written, or if
+    ///   the change would disturb what stands beside it. The file is then as it was.
+    public static func set(_ key: String, to text: String?, in path: String) throws(SettingsError) -> Settings {
+        guard let known = SettingKey(rawValue: key) else {
+            throw .unknown(key: key, nearest: nearest(to: key), where: nil)
+        }
+        let kind = known.declaration.kind
+        let value = text.flatMap(kind.value(typed:))
+        if let text, value == nil { throw .wrong(key: key, value: "'\(text)'", allowed: "\(kind)", where: nil) }
+        return try SettingsFile(path: path).setting(known, to: value)
+    }
+
+    /// The key that was meant, most likely: few letters off, or one whose section was forgotten.
+    static func nearest(to key: String) -> String? {
+        let candidates = SettingKey.allCases.map { known in
+            (known.rawValue, min(distance(key, known.rawValue), distance(key, known.parts.name)))
+        }
+        return candidates.min { $0.1 < $1.1 }.flatMap { $0.1 <= max(1, key.count / 3) ? $0.0 : nil }
+    }
+
+    /// How many letters must be added, dropped or changed.
+    private static func distance(_ a: String, _ b: String) -> Int {
+        let b = Array(b)
+        var row = Array(0...b.count)
+        for (i, letter) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in b.enumerated() {
+                let changed = diagonal + (letter == other ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(changed, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[b.count]
+    }
+}
+
+/// One line of the list of settings.
+public struct SettingRow: Hashable, Sendable {
+    public let key: SettingKey
+    public let value: SettingValue
+    public let isDefault: Bool
+}

@@ -1,0 +1,107 @@
+internal import Folders
+internal import TOMLKit
+
+/// The text of `config.toml`: read by TOMLKit, edited line by line.
+struct SettingsFile {
+    let path: String
+    let text: String
+    /// The value of every key in it, by its whole dotted path.
+    private let leaves: [String: Leaf]
+
+    private struct Leaf: Equatable {
+        let value: SettingValue?
+        /// As people see it in an error.
+        let shown: String
+    }
+
+    init(path: String) throws(SettingsError) {
+        let bytes: [UInt8]?
+        do { bytes = try PrivateFiles.read(path) } catch { throw .file(error) }
+        try self.init(path: path, bytes: bytes ?? [])
+    }
+
+    init(path: String, bytes: [UInt8]) throws(SettingsError) {
+        self.path = path
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw .syntax(path: path, line: Self.badLine(bytes), reason: "not text in UTF-8")
+        }
+        self.text = text
+        do {
+            let table = try TOMLTable(string: text)
+            var leaves: [String: Leaf] = [:]
+            Self.collect(table, "", &leaves)
+            self.leaves = leaves
+        } catch let error as TOMLParseError {
+            throw .syntax(path: path, line: error.source.begin.line, reason: error.description)
+        } catch { throw .syntax(path: path, line: 1, reason: "\(error)") }
+    }
+
+    func settings() -> (settings: Settings, problems: [SettingsError]) {
+        let layout = Layout(text)
+        var chosen: [SettingKey: SettingValue] = [:]
+        var problems: [SettingsError] = []
+        for (name, leaf) in leaves {
+            let place = SettingsError.FileLine(path: path, line: layout.line(of: name))
+            guard let key = SettingKey(rawValue: name) else {
+                problems.append(.unknown(key: name, nearest: Settings.nearest(to: name), where: place))
+                continue
+            }
+            let kind = key.declaration.kind
+            if let value = leaf.value, kind.allows(value) {
+                chosen[key] = value
+            } else {
+                problems.append(.wrong(key: name, value: leaf.shown, allowed: "\(kind)", where: place))
+            }
+        }
+        problems.sort { ($0.line, $0.description) < ($1.line, $1.description) }
+        return (Settings(chosen: chosen), problems)
+    }
+
+    func setting(_ key: SettingKey, to value: SettingValue?) throws(SettingsError) -> Settings {
+        let layout = Layout(text)
+        let changed =
+            value.map { layout.replacing(key.parts, with: key.declaration.kind.literal($0)) }
+            ?? layout.removing(key.parts)
+        let place = SettingsError.FileLine(path: path, line: layout.line(of: key.rawValue))
+        guard let after = try? SettingsFile(path: path, bytes: Array(changed.utf8)),
+            after.leaves[key.rawValue]?.value == value,
+            after.leaves.filter({ $0.key != key.rawValue }) == leaves.filter({ $0.key != key.rawValue })
+        else { throw .tangled(key: key.rawValue, where: place) }
+        do {
+            if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+            if changed != text { try PrivateFiles.replace(path, with: Array(changed.utf8)) }
+        } catch { throw .file(error) }
+        return after.settings().settings
+    }
+
+    private static func collect(_ table: TOMLTable, _ prefix: String, _ leaves: inout [String: Leaf]) {
+        for (name, node) in table {
+            let path = prefix + name
+            if let inner = node.table {
+                if inner.isEmpty { continue }
+                collect(inner, path + ".", &leaves)
+                continue
+            }
+            let value: SettingValue? =
+                if let text = node.string { .text(text) } else if let number = node.int {
+                    .number(Double(number))
+                } else if let number = node.double { .number(number) } else if let flag = node.bool { .flag(flag) } else
+                { nil }
+            leaves[path] = Leaf(value: value, shown: shown(value, node.type))
+        }
+    }
+
+    private static func shown(_ value: SettingValue?, _ type: TOMLType) -> String {
+        switch value {
+        case .text(let text): "the text '\(text)'"
+        case .number, .flag: value.map { "\($0)" } ?? ""
+        case nil: type == .array ? "a list" : "a date or time"
+        }
+    }
+
+    private static func badLine(_ bytes: [UInt8]) -> Int {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let bad = lines.firstIndex { $0.contains(0) || String(validating: $0, as: UTF8.self) == nil }
+        return (bad ?? 0) + 1
+    }
+}

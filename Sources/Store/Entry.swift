@@ -1,0 +1,150 @@
+internal import GRDB
+public import Listening
+
+/// One thing to write to the journal. Several given together are one transaction: all are kept, or none.
+public enum Entry: Hashable, Sendable {
+    /// A place as a server told it: when the item was last played here stays as it is.
+    case place(Place)
+    /// A place reached by playing here, at this time of this computer's clock in milliseconds since 1970.
+    case played(Place, at: Int64)
+    case stretch(Stretch)
+    case removeStretch(id: String)
+    /// Replaces an earlier one for the same item.
+    case progress(ProgressWrite)
+    case removeProgress(ItemID)
+    /// The description only: no stream address and no header is written.
+    case item(Item)
+    case account(Account)
+    case removeAccount(id: String)
+    /// Of the last 50 only.
+    case move(Move)
+    /// The rate chosen for an item; nil forgets it. Not a number is not written.
+    case rate(ItemID, Double?)
+
+    func write(to db: Database) throws {
+        switch self {
+        case .place(let place): try Self.write(place, played: nil, to: db)
+        case .played(let place, let at): try Self.write(place, played: at, to: db)
+        case .stretch(let stretch): try Self.write(stretch, to: db)
+        case .removeStretch(let id): try db.run("DELETE FROM stretches WHERE id = ?", [id])
+        case .progress(let write):
+            try db.run(
+                "INSERT OR REPLACE INTO progress (item, kind, position, duration, made) VALUES (?, ?, ?, ?, ?)",
+                [
+                    write.item.description, write.kind.rawValue, write.position.microseconds,
+                    write.duration.microseconds, write.made,
+                ])
+        case .removeProgress(let item): try db.run("DELETE FROM progress WHERE item = ?", [item.description])
+        case .item(let item):
+            let json = try ItemRecord(item).json()
+            try db.run("INSERT OR REPLACE INTO items (id, json) VALUES (?, ?)", [item.id.description, json])
+        case .account(let account): try Self.write(account, to: db)
+        case .removeAccount(let id): try db.run("DELETE FROM accounts WHERE id = ?", [id])
+        case .move(let move): try Self.write(move, to: db)
+        case .rate(let item, let rate?) where rate.isFinite:
+            try db.run("INSERT OR REPLACE INTO rates (item, rate) VALUES (?, ?)", [item.description, rate])
+        case .rate(_, .some): break
+        case .rate(let item, nil): try db.run("DELETE FROM rates WHERE item = ?", [item.description])
+        }
+    }
+
+    private static func write(_ place: Place, played: Int64?, to db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO places (item, position, duration, isFinished, updated, played) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (item) DO UPDATE SET position = excluded.position, duration = excluded.duration,
+                isFinished = excluded.isFinished, updated = excluded.updated,
+                played = coalesce(excluded.played, played)
+            """,
+            [
+                place.item.description, place.position.microseconds, place.duration.microseconds, place.isFinished,
+                place.updated, played,
+            ])
+    }
+
+    private static func write(_ stretch: Stretch, to db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO stretches (id, item, started, updated, startPlace, place, duration, listened, sentListened,
+                sentPlace, delivery, isClosed, isHeldByServer, refusal)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET updated = excluded.updated, place = excluded.place,
+                listened = excluded.listened, sentListened = excluded.sentListened, sentPlace = excluded.sentPlace,
+                delivery = excluded.delivery, isClosed = excluded.isClosed,
+                isHeldByServer = excluded.isHeldByServer, refusal = excluded.refusal
+            """,
+            [
+                stretch.id, stretch.item.description, stretch.started, stretch.updated,
+                stretch.startPlace.microseconds, stretch.place.microseconds, stretch.duration.microseconds,
+                stretch.listened.microseconds, stretch.sentListened.microseconds, stretch.sentPlace?.microseconds,
+                stretch.delivery.rawValue, stretch.isClosed, stretch.isHeldByServer, stretch.refusal,
+            ])
+    }
+
+    /// In place, so that the list keeps the order of logging in.
+    private static func write(_ account: Account, to db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO accounts (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET server = excluded.server, user = excluded.user, login = excluded.login,
+                serverVersion = excluded.serverVersion, hasHeaders = excluded.hasHeaders, caFile = excluded.caFile,
+                isSignedOut = excluded.isSignedOut
+            """,
+            [
+                account.id, account.server, account.user, account.login.rawValue, account.serverVersion,
+                account.hasHeaders, account.caFile, account.isSignedOut,
+            ])
+    }
+
+    private static func write(_ move: Move, to db: Database) throws {
+        try db.run(
+            "INSERT INTO moves (at, item, origin, target, cause) VALUES (?, ?, ?, ?, ?)",
+            [move.at, move.item.description, move.from.microseconds, move.to.microseconds, move.cause])
+        try db.run(
+            "DELETE FROM moves WHERE number <= (SELECT number FROM moves ORDER BY number DESC LIMIT 1 OFFSET 50)", [])
+    }
+
+    /// A later entry of the same subject makes an earlier one that could not be written superfluous. Moves add up.
+    var subject: String? {
+        switch self {
+        case .place(let place): "place \(place.item)"
+        case .played(let place, _): "played \(place.item)"
+        case .stretch(let stretch): "stretch \(stretch.id)"
+        case .removeStretch(let id): "stretch \(id)"
+        case .progress(let write): "progress \(write.item)"
+        case .removeProgress(let item): "progress \(item)"
+        case .item(let item): "item \(item.id)"
+        case .account(let account): "account \(account.id)"
+        case .removeAccount(let id): "account \(id)"
+        case .rate(let item, _): "rate \(item)"
+        case .move: nil
+        }
+    }
+}
+
+/// One jump of the listener's place.
+public struct Move: Hashable, Sendable {
+    /// Milliseconds since 1970.
+    public let at: Int64
+    public let item: ItemID
+    public let from: BookTime
+    public let to: BookTime
+    /// For people: "seek", "next chapter", "newer place from the server".
+    public let cause: String
+
+    public init(at: Int64, item: ItemID, from: BookTime, to: BookTime, cause: String) {
+        self.at = at
+        self.item = item
+        self.from = from
+        self.to = to
+        self.cause = cause
+    }
+}
+
+extension Database {
+    /// Prepared once for as long as the connection lives.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}

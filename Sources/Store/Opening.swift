@@ -1,0 +1,105 @@
+internal import Folders
+internal import FoundationEssentials
+internal import GRDB
+internal import Glibc
+
+/// Opens the database whatever state it is in.
+struct Opening {
+    let path: String
+
+    func open() throws -> (DatabaseQueue, StoreNotice?) {
+        do { return (try connect(), nil) } catch {
+            guard case .damaged = StoreError(error, path: path) else { throw error }
+            let aside = try setAside()
+            let queue = try connect()
+            return (queue, rescue(from: aside, to: queue))
+        }
+    }
+
+    static func deviceID(_ db: Database) throws -> String {
+        try db.run(
+            "INSERT OR IGNORE INTO meta (key, value) VALUES ('deviceId', ?)", [UUID().uuidString.lowercased()])
+        return try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'deviceId'") ?? ""
+    }
+
+    private func connect() throws -> DatabaseQueue {
+        if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+        // SQLite gives the write-ahead log and the index of it the rights of the database itself.
+        try PrivateFiles.makeFile(path)
+        var configuration = Configuration()
+        configuration.label = "dogear.store"
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            // Asked first, while nothing has been written.
+            if try Schema.migrator.hasBeenSuperseded(db) { throw StoreError.newer(path: path) }
+            if try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") != "ok" {
+                throw StoreError.damaged(path: path)
+            }
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+        }
+        try Schema.migrator.migrate(queue)
+        try queue.write { try $0.execute(sql: Schema.prune) }
+        return queue
+    }
+
+    /// - Returns: the new name of the database; its write-ahead log and index go with it.
+    private func setAside() throws -> String {
+        let aside = "\(path).damaged-\(stamp())"
+        for suffix in ["", "-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 {
+            let code = errno
+            if code != ENOENT { throw FolderError(path: path + suffix, code: code) }
+        }
+        return aside
+    }
+
+    /// `YYYYMMDD-HHMMSS` by the clock on the wall, with `-2`, `-3` behind it when that is taken.
+    private func stamp() -> String {
+        var now = time(nil)
+        var parts = tm()
+        localtime_r(&now, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))"
+        let stamp = "\(date)-\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
+        var name = stamp
+        var number = 1
+        while access("\(path).damaged-\(name)", F_OK) == 0 {
+            number += 1
+            name = "\(stamp)-\(number)"
+        }
+        return name
+    }
+
+    /// Copies every row that can still be read, from both ends of each table: damage in the middle hides only itself.
+    private func rescue(from aside: String, to queue: DatabaseQueue) -> StoreNotice {
+        var configuration = Configuration()
+        configuration.readonly = true
+        if let damaged = try? DatabaseQueue(path: aside, configuration: configuration) {
+            for table in Schema.tables {
+                for order in ["ASC", "DESC"] {
+                    try? damaged.read { try copy($0, "SELECT * FROM \(table) ORDER BY rowid \(order)", table, queue) }
+                }
+            }
+        }
+        func count(_ table: String) -> Int {
+            (try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }) ?? 0
+        }
+        return StoreNotice(setAside: aside, accounts: count("accounts"), places: count("places"))
+    }
+
+    /// One transaction for as many rows as can be read.
+    private func copy(_ damaged: Database, _ sql: String, _ table: String, _ queue: DatabaseQueue) throws {
+        try queue.write { db in
+            let known = Set(try db.columns(in: table).map(\.name))
+            let rows = try Row.fetchCursor(damaged, sql: sql)
+            while let row = try? rows.next() {
+                let columns = row.columnNames.filter(known.contains)
+                let marks = columns.map { _ in "?" }.joined(separator: ", ")
+                try? db.run(
+                    "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
+                    StatementArguments(columns.map { row[$0] as DatabaseValue }))
+            }
+        }
+    }
+}

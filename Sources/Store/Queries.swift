@@ -1,0 +1,187 @@
+internal import FoundationEssentials
+internal import GRDB
+public import Listening
+
+/// An item that was played here, with the listener's place in it.
+public struct Played: Hashable, Sendable {
+    public let place: Place
+    /// From the cache: tracks that are not files of this computer have an empty stream address. To play them, ask the
+    /// item's source for it again.
+    public let item: Item
+    /// Milliseconds since 1970, this computer's clock.
+    public let at: Int64
+}
+
+/// Reading. Each sees everything that was given to the store before; a row that makes no sense is as good as none.
+extension Store {
+    public func accounts() async throws(StoreError) -> [Account] {
+        try await perform { db in
+            try Row.fetchAll(db.kept("SELECT * FROM accounts ORDER BY rowid")).compactMap(Account.init)
+        }
+    }
+
+    public func account(_ id: String) async throws(StoreError) -> Account? {
+        try await perform { db in
+            try Row.fetchOne(db.kept("SELECT * FROM accounts WHERE id = ?"), arguments: [id]).flatMap(Account.init)
+        }
+    }
+
+    public func place(of item: ItemID) async throws(StoreError) -> Place? {
+        try await perform { db in
+            try Row.fetchOne(db.kept("SELECT * FROM places WHERE item = ?"), arguments: [item.description])
+                .flatMap(Place.init)
+        }
+    }
+
+    /// - Returns: those of these items that have one.
+    public func places(of items: [ItemID]) async throws(StoreError) -> [ItemID: Place] {
+        try await perform { db in
+            let ids = String(decoding: try JSONEncoder().encode(items.map(\.description)), as: UTF8.self)
+            let sql = "SELECT * FROM places WHERE item IN (SELECT value FROM json_each(?))"
+            let places = try Row.fetchAll(db.kept(sql), arguments: [ids]).compactMap(Place.init)
+            return Dictionary(places.map { ($0.item, $0) }) { first, _ in first }
+        }
+    }
+
+    /// What was listened to last here, finished or not. Places that only a server told do not count.
+    public func lastPlayed() async throws(StoreError) -> Played? { try await recent(limit: 1).first }
+
+    /// What was played here and is described here, the latest first.
+    public func recent(limit: Int) async throws(StoreError) -> [Played] {
+        try await perform { db in
+            let sql = """
+                SELECT places.*, items.json FROM places JOIN items ON items.id = places.item
+                WHERE played IS NOT NULL ORDER BY played DESC
+                """
+            var found: [Played] = []
+            let rows = try Row.fetchCursor(db.kept(sql))
+            while found.count < limit, let row = try rows.next() {
+                guard let place = Place(row), let item = row.item(place.item) else { continue }
+                found.append(Played(place: place, item: item, at: row.number("played")))
+            }
+            return found
+        }
+    }
+
+    /// Every stretch that has not been removed, in the order they began.
+    public func stretches() async throws(StoreError) -> [Stretch] {
+        try await perform { db in
+            try Row.fetchAll(db.kept("SELECT * FROM stretches ORDER BY started, rowid")).compactMap(Stretch.init)
+        }
+    }
+
+    /// The stretches with something in them that no server has confirmed, parked ones among them.
+    public func unsent() async throws(StoreError) -> [Stretch] { try await stretches().filter(\.isUnsent) }
+
+    public func stretch(_ id: String) async throws(StoreError) -> Stretch? {
+        try await perform { db in
+            try Row.fetchOne(db.kept("SELECT * FROM stretches WHERE id = ?"), arguments: [id]).flatMap(Stretch.init)
+        }
+    }
+
+    /// In the order they were made.
+    public func progressWrites() async throws(StoreError) -> [ProgressWrite] {
+        try await perform { db in
+            try Row.fetchAll(db.kept("SELECT * FROM progress ORDER BY made, rowid")).compactMap(ProgressWrite.init)
+        }
+    }
+
+    /// From the cache: see ``Played/item``.
+    public func item(_ id: ItemID) async throws(StoreError) -> Item? {
+        try await perform { db in
+            try Row.fetchOne(db.kept("SELECT json FROM items WHERE id = ?"), arguments: [id.description])?.item(id)
+        }
+    }
+
+    /// The latest first, 50 at most.
+    public func moves() async throws(StoreError) -> [Move] {
+        try await perform { db in
+            try Row.fetchAll(db.kept("SELECT * FROM moves ORDER BY number DESC")).compactMap(Move.init)
+        }
+    }
+
+    public func rate(of item: ItemID) async throws(StoreError) -> Double? {
+        try await perform { db in
+            try Double.fetchOne(db.kept("SELECT rate FROM rates WHERE item = ?"), arguments: [item.description])
+        }
+    }
+}
+
+extension Database {
+    func kept(_ sql: String) throws -> Statement { try cachedStatement(sql: sql) }
+}
+
+/// GRDB's own subscripts stop the program when a column does not hold what is asked for; these do not.
+extension Row {
+    fileprivate func number(_ column: String) -> Int64 { optionalNumber(column) ?? 0 }
+    fileprivate func optionalNumber(_ column: String) -> Int64? {
+        (self[column] as DatabaseValue?).flatMap(Int64.fromDatabaseValue)
+    }
+    fileprivate func text(_ column: String) -> String? {
+        (self[column] as DatabaseValue?).flatMap(String.fromDatabaseValue)
+    }
+    fileprivate func flag(_ column: String) -> Bool { number(column) != 0 }
+    fileprivate func time(_ column: String) -> BookTime { BookTime(microseconds: number(column)) }
+    fileprivate func itemID(_ column: String) -> ItemID? { text(column).flatMap(ItemID.init) }
+
+    fileprivate func item(_ id: ItemID) -> Item? {
+        text("json").flatMap { try? ItemRecord(json: $0) }.flatMap { $0.item(id) }
+    }
+}
+
+extension Account {
+    fileprivate init?(_ row: Row) {
+        guard let id = row.text("id"), let server = row.text("server"), let user = row.text("user"),
+            let login = row.text("login").flatMap(Login.init)
+        else { return nil }
+        self.init(
+            id: id, server: server, user: user, login: login, serverVersion: row.text("serverVersion"),
+            hasHeaders: row.flag("hasHeaders"), caFile: row.text("caFile"), isSignedOut: row.flag("isSignedOut"))
+    }
+}
+
+extension Place {
+    fileprivate init?(_ row: Row) {
+        guard let item = row.itemID("item") else { return nil }
+        self.init(
+            item: item, position: row.time("position"), duration: row.time("duration"),
+            isFinished: row.flag("isFinished"), updated: row.number("updated"))
+    }
+}
+
+extension Stretch {
+    fileprivate init?(_ row: Row) {
+        guard let id = row.text("id"), let item = row.itemID("item"),
+            let delivery = row.text("delivery").flatMap(Delivery.init)
+        else { return nil }
+        self.init(
+            id: id, item: item, started: row.number("started"), startPlace: row.time("startPlace"),
+            duration: row.time("duration"), delivery: delivery)
+        updated = row.number("updated")
+        place = row.time("place")
+        listened = row.time("listened")
+        sentListened = row.time("sentListened")
+        sentPlace = row.optionalNumber("sentPlace").map(BookTime.init)
+        isClosed = row.flag("isClosed")
+        isHeldByServer = row.flag("isHeldByServer")
+        refusal = row.text("refusal")
+    }
+}
+
+extension ProgressWrite {
+    fileprivate init?(_ row: Row) {
+        guard let item = row.itemID("item"), let kind = row.text("kind").flatMap(Kind.init) else { return nil }
+        self.init(
+            item: item, kind: kind, position: row.time("position"), duration: row.time("duration"),
+            made: row.number("made"))
+    }
+}
+
+extension Move {
+    fileprivate init?(_ row: Row) {
+        guard let item = row.itemID("item") else { return nil }
+        self.init(
+            at: row.number("at"), item: item, from: row.time("origin"), to: row.time("target"),
+            cause: row.text("cause") ?? "")
+    }
+}

@@ -1,0 +1,55 @@
+internal import GRDB
+
+/// The database's shape. A migration that has been released is never changed; a new shape is a new one after it.
+///
+/// Tables are STRICT, so that a number stays a number whatever wrote it. Times are milliseconds since 1970, places and
+/// lengths microseconds on an item's timeline, items the text of their ids.
+enum Schema {
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { try $0.execute(sql: v1) }
+        return migrator
+    }()
+
+    /// In the order in which a damaged database is read out: what cannot be had again first.
+    static let tables = ["meta", "accounts", "stretches", "progress", "places", "rates", "items", "moves"]
+
+    private static let v1 = """
+        CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
+        CREATE TABLE accounts (
+            id TEXT NOT NULL PRIMARY KEY, server TEXT NOT NULL, user TEXT NOT NULL, login TEXT NOT NULL,
+            serverVersion TEXT, hasHeaders INTEGER NOT NULL, caFile TEXT, isSignedOut INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE places (
+            item TEXT NOT NULL PRIMARY KEY, position INTEGER NOT NULL, duration INTEGER NOT NULL,
+            isFinished INTEGER NOT NULL, updated INTEGER NOT NULL,
+            played INTEGER -- here, by this computer's clock; NULL for a place that only a server told
+        ) STRICT;
+        CREATE INDEX placesPlayed ON places (played) WHERE played IS NOT NULL;
+        CREATE TABLE stretches (
+            id TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, started INTEGER NOT NULL, updated INTEGER NOT NULL,
+            startPlace INTEGER NOT NULL, place INTEGER NOT NULL, duration INTEGER NOT NULL, listened INTEGER NOT NULL,
+            sentListened INTEGER NOT NULL, sentPlace INTEGER, delivery TEXT NOT NULL, isClosed INTEGER NOT NULL,
+            isHeldByServer INTEGER NOT NULL, refusal TEXT
+        ) STRICT;
+        CREATE TABLE progress (
+            item TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, position INTEGER NOT NULL, duration INTEGER NOT NULL,
+            made INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE items (id TEXT NOT NULL PRIMARY KEY, json TEXT NOT NULL) STRICT;
+        CREATE TABLE moves (
+            number INTEGER PRIMARY KEY, at INTEGER NOT NULL, item TEXT NOT NULL, origin INTEGER NOT NULL,
+            target INTEGER NOT NULL, cause TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE rates (item TEXT NOT NULL PRIMARY KEY, rate REAL NOT NULL) STRICT;
+        """
+
+    /// Descriptions of items that were merely looked at are dropped beyond the newest 500, so that browsing a large
+    /// library does not grow the file for ever. Saving an item again gives it a new rowid.
+    static let prune = """
+        DELETE FROM items
+        WHERE rowid <= (SELECT rowid FROM items ORDER BY rowid DESC LIMIT 1 OFFSET 500)
+            AND id NOT IN (SELECT item FROM places WHERE played IS NOT NULL)
+            AND id NOT IN (SELECT item FROM stretches) AND id NOT IN (SELECT item FROM progress)
+        """
+}

@@ -1,0 +1,169 @@
+internal import Dispatch
+internal import Folders
+internal import GRDB
+public import Listening
+
+/// The journal: where the listener is, what was listened to and not yet delivered, accounts, cached descriptions.
+///
+/// One connection on one serial queue: everything is done in the order in which it was given, and a read sees what was
+/// given before it. SQLite keeps a write-ahead log with `synchronous = NORMAL`: a commit survives the death of the
+/// process at any moment, and the death of the machine once a checkpoint has called fsync. A checkpoint follows the
+/// first write after the last one by ten seconds, and every ``flush()``; so a power cut loses ten seconds and the time
+/// one write takes, within the fifteen that are promised.
+public final class Store: Sendable {
+    /// A uuid made once for this database: what servers know this installation by.
+    public let deviceID: String
+    /// For the listener, if the database was damaged and a new one had to begin.
+    public let notice: StoreNotice?
+
+    private let path: String
+    private let queue: DatabaseQueue
+    private let health = Health()
+    private let checkpointAfter: DispatchTimeInterval
+    private let onTrouble: @Sendable (StoreTrouble) -> Void
+
+    /// Opens the database, making it and its folder if they are missing: folder 0700, files 0600. A damaged one is set
+    /// aside as `<path>.damaged-YYYYMMDD-HHMMSS` and ``notice`` says so. Blocks while it reads: not for the Loop.
+    /// - Parameter onTrouble: called from the database's thread when writes nobody waits for begin to fail, and when
+    ///   they work again.
+    public static func open(
+        at path: String, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+    ) throws(StoreError) -> Store {
+        try open(at: path, checkpointAfter: .seconds(10), onTrouble: onTrouble)
+    }
+
+    static func open(
+        at path: String, checkpointAfter: DispatchTimeInterval, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+    ) throws(StoreError) -> Store {
+        do {
+            let (queue, notice) = try Opening(path: path).open()
+            return try Store(queue, path, notice, checkpointAfter, onTrouble)
+        } catch { throw StoreError(error, path: path) }
+    }
+
+    /// A journal that ends with the process: for when no folder can be written, so that playing still works.
+    public static func inMemory() throws(StoreError) -> Store {
+        let path = "the memory"
+        do {
+            let queue = try DatabaseQueue()
+            try Schema.migrator.migrate(queue)
+            return try Store(queue, path, nil, .seconds(10)) { _ in }
+        } catch { throw StoreError(error, path: path) }
+    }
+
+    private init(
+        _ queue: DatabaseQueue, _ path: String, _ notice: StoreNotice?, _ checkpointAfter: DispatchTimeInterval,
+        _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+    ) throws {
+        self.queue = queue
+        self.path = path
+        self.notice = notice
+        self.checkpointAfter = checkpointAfter
+        self.onTrouble = onTrouble
+        self.deviceID = try queue.write { try Opening.deviceID($0) }
+    }
+
+    /// Writes these in one transaction and returns at once: for the Loop. If that fails they are held in memory, for as
+    /// long as the process lives, and written when it works again; `onTrouble` is told.
+    public func post(_ entries: Entry...) { post(entries) }
+
+    public func post(_ entries: [Entry]) {
+        queue.asyncWriteWithoutTransaction { db in
+            do { try self.commit(entries, db) } catch { self.hold(entries, StoreError(error, path: self.path)) }
+        }
+    }
+
+    /// What playing writes once a second: the place and the listening time, together or not at all.
+    /// - Parameter at: milliseconds since 1970, this computer's clock.
+    public func journal(place: Place, stretch: Stretch?, at: Int64) {
+        post([.played(place, at: at)] + (stretch.map { [.stretch($0)] } ?? []))
+    }
+
+    /// Writes these in one transaction. When it returns they survive the death of the process; see ``flush()`` for that
+    /// of the machine. When it throws, none of them was written nor will be.
+    public func write(_ entries: Entry...) async throws(StoreError) { try await write(entries) }
+
+    public func write(_ entries: [Entry]) async throws(StoreError) {
+        try await perform { db in try self.commit(entries, db) }
+    }
+
+    /// Returns once everything given to the store before is on the disk.
+    /// - Throws: if some of it still cannot be written, which stays held.
+    public func flush() async throws(StoreError) {
+        try await perform { db in
+            if !self.health.held.isEmpty { try self.commit([], db) }
+            try self.checkpoint(db)
+        }
+    }
+
+    /// On the queue, after all that was given before.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { done in
+            queue.asyncWriteWithoutTransaction { db in
+                do { done.resume(returning: .success(try body(db))) } catch {
+                    done.resume(returning: .failure(StoreError(error, path: self.path)))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// On the queue.
+    private func commit(_ entries: [Entry], _ db: Database) throws {
+        try db.inTransaction(.immediate) {
+            for entry in health.held { try entry.write(to: db) }
+            for entry in entries { try entry.write(to: db) }
+            return .commit
+        }
+        health.held = []
+        if health.isFailing {
+            health.isFailing = false
+            onTrouble(.ended)
+        }
+        if !health.checkpointIsDue {
+            health.checkpointIsDue = true
+            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + checkpointAfter) { [weak self] in
+                guard let self else { return }
+                self.queue.asyncWriteWithoutTransaction { db in
+                    do { try self.checkpoint(db) } catch { self.tell(StoreError(error, path: self.path)) }
+                }
+            }
+        }
+    }
+
+    /// On the queue. The write-ahead log reaches the disk first, then what it says reaches the database.
+    private func checkpoint(_ db: Database) throws {
+        health.checkpointIsDue = false
+        try db.checkpoint(.passive)
+    }
+
+    /// On the queue.
+    private func hold(_ entries: [Entry], _ error: StoreError) {
+        if error.mayPass { health.hold(entries) }
+        tell(error)
+    }
+
+    private func tell(_ error: StoreError) {
+        if health.isFailing { return }
+        health.isFailing = true
+        onTrouble(.began(error))
+    }
+}
+
+/// What is known between two writes.
+private final class Health: @unchecked Sendable {  // only touched on the database's queue
+    var isFailing = false
+    var checkpointIsDue = false
+    /// What could not be written, the oldest first.
+    var held: [Entry] = []
+
+    func hold(_ entries: [Entry]) {
+        let subjects = Set(entries.compactMap(\.subject))
+        held.removeAll { entry in entry.subject.map(subjects.contains) ?? false }
+        held += entries
+        let moves = held.indices.filter { held[$0].subject == nil }
+        for index in moves.dropLast(50).reversed() { held.remove(at: index) }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Folders
+internal import GRDB
+
+/// Why the journal could not be opened, written or read.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The folder or a file in it cannot be made or written.
+    case unwritable(path: String, reason: String)
+    case full(path: String)
+    /// A later dogear has changed the shape of the database; it was not touched.
+    case newer(path: String)
+    /// SQLite says that the file is not what it wrote. At the next start it is set aside.
+    case damaged(path: String)
+    /// Another process held the database for longer than five seconds.
+    case busy(path: String)
+    /// Anything else, with SQLite's extended result code and text.
+    case failed(path: String, code: Int32, text: String)
+
+    public var description: String {
+        switch self {
+        case .unwritable(let path, let reason):
+            "cannot keep your place in \(path): \(reason); make it writable for you, or set XDG_STATE_HOME to a folder that is"
+        case .full(let path):
+            "no space left to keep your place in \(path); free some: playing goes on, and what is known is written then"
+        case .newer(let path):
+            "\(path) was written by a later version of dogear; install that again, or move the file away to begin anew"
+        case .damaged(let path):
+            "\(path) is damaged; start dogear again and it will be set aside, and a new one begun with what can be read"
+        case .busy(let path): "another program keeps \(path) locked; end it and try again"
+        case .failed(let path, let code, let text): "the database \(path) failed: \(text) (SQLite \(code))"
+        }
+    }
+
+    init(_ error: any Error, path: String) {
+        switch error {
+        case let error as StoreError: self = error
+        case FolderError.full(let path): self = .full(path: path)
+        case FolderError.unusable(let path, let reason): self = .unwritable(path: path, reason: reason)
+        case let error as DatabaseError: self = Self.of(error, path)
+        default: self = .failed(path: path, code: ResultCode.SQLITE_ERROR.rawValue, text: "\(error)")
+        }
+    }
+
+    private static func of(_ error: DatabaseError, _ path: String) -> StoreError {
+        // Never `error.description`: it may hold the statement's arguments.
+        let text = error.message ?? "no reason given"
+        switch error.resultCode {
+        case .SQLITE_FULL: return .full(path: path)
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: return .unwritable(path: path, reason: text)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .damaged(path: path)
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy(path: path)
+        default: return .failed(path: path, code: error.extendedResultCode.rawValue, text: text)
+        }
+    }
+
+    /// Of the surroundings, not of what was written: worth trying again.
+    var mayPass: Bool {
+        switch self {
+        case .unwritable, .full, .busy: true
+        case .failed(_, let code, _): code & 0xff == ResultCode.SQLITE_IOERR.rawValue
+        case .newer, .damaged: false
+        }
+    }
+}
+
+/// What the store says of writes nobody waits for.
+public enum StoreTrouble: Hashable, Sendable {
+    /// Once, when they begin to fail. What failed is held in memory and tried again with each later write and flush.
+    case began(StoreError)
+    /// All that was held is now written.
+    case ended
+}
+
+/// The journal was damaged and set aside when it was opened.
+public struct StoreNotice: Hashable, Sendable, CustomStringConvertible {
+    /// Where the damaged database is now.
+    public let setAside: String
+    /// How many accounts and places could still be read from it, and are in the new one.
+    public let accounts: Int
+    public let places: Int
+
+    public var description: String {
+        """
+        the journal was damaged and is kept as \(setAside); a new one was begun with what could still be read: \
+        \(accounts) accounts, \(places) places. Places of server items come back from the server
+        """
+    }
+}

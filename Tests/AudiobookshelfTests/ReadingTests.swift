@@ -1,0 +1,75 @@
+import HTTP
+import Testing
+
+@testable import Audiobookshelf
+
+@Suite struct ReadingTests {
+    @Test(arguments: [
+        ("Episode 1, with <b>markup</b>.", "Episode 1, with markup."),
+        ("<p>One</p><p>Two<br/>Three</p>", "One\nTwo\nThree"),
+        ("<ul><li>a</li><li>b</li></ul>", "- a\n- b"),
+        ("a &amp; b &lt;c&gt; &#228;&#x1F600; &unknown; &#0; &#xD800;", "a & b <c> ä😀 &unknown; &#0; &#xD800;"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"), ("<script>alert(1)</script>x<style>y", "xy"),
+        ("<!-- hidden -->seen", "seen"), ("a <b", "a <b"), ("  a\n\n\n b\t c ", "a\nb c"),
+    ]) func plainTextOf(html: String, text: String) {
+        #expect(plainText(html) == text)
+    }
+
+    @Test func nothingLeftIsNil() { #expect(plainText("<p> <br></p>") == nil) }
+
+    @Test func dates() {
+        #expect(milliseconds(ofDate: "Sat, 21 Nov 2026 01:13:41 GMT") == 1_795_223_621_000)
+        #expect(milliseconds(ofDate: "Thu, 01 Jan 1970 00:00:00 GMT") == 0)
+        #expect(milliseconds(ofDate: "Sun, 29 Feb 2032 23:59:59 GMT") == 1_961_711_999_000)
+        for bad in ["", "now", "Sat, 21 Foo 2026 01:13:41 GMT", "Sat, 21 Nov 2026 25:13:41 GMT", "1 2 3 4 5 6"] {
+            #expect(milliseconds(ofDate: bad) == nil)
+        }
+        #expect(isoDate(milliseconds: 1_773_734_400_000) == "2026-03-17")
+        #expect(isoDate(milliseconds: 0) == "1970-01-01" && isoDate(milliseconds: -1) == "1969-12-31")
+    }
+
+    @Test func theServersClockIsFoundToWithinASecond() {
+        var clock = ServerClock()
+        let skew: Int64 = 61_700
+        for step in 0..<10 {
+            let sent = 1_795_223_621_000 + Int64(step) * 1370
+            let written = (sent + 20 + skew) / 1000 * 1000
+            let second = written / 1000 % 60
+            let minute = written / 60_000 % 60
+            let hour = written / 3_600_000 % 24
+            let date = "Sat, 21 Nov 2026 \(hour):\(minute):\(second) GMT"
+            clock.observe(
+                HTTPResponse(status: 200, headers: [HTTPHeader("Date", date)]), sent: sent, received: sent + 40)
+        }
+        #expect(abs(clock.offset - skew) < 200)
+    }
+
+    @Test func aClockThatAgreesIsLeftAlone() {
+        var clock = ServerClock()
+        let date = HTTPHeader("Date", "Sat, 21 Nov 2026 01:13:41 GMT")
+        clock.observe(
+            HTTPResponse(status: 200, headers: [date]), sent: 1_795_223_622_400, received: 1_795_223_622_500)
+        #expect(clock.offset == 0)
+        #expect(ServerClock().offset == 0)
+    }
+
+    @Test func tokenTimes() {
+        let times = TokenTimes(token("x", issued: 1000, seconds: 3600))
+        #expect(times?.expires == 4600 && times?.issued == 1000 && times?.margin == 60_000)
+        #expect(TokenTimes(token("x", issued: 1000, seconds: 10))?.margin == 5000)
+        for bad in ["", "a.b", "a.b.c", "a.e30.c", "JWT-5571e36c1701"] { #expect(TokenTimes(bad) == nil) }
+    }
+
+    @Test func secretsAreNotPrinted() {
+        let secrets = Secrets(bearer: "SECRET", refresh: "SECRET", headers: [HTTPHeader("X", "SECRET")])
+        var dumped = ""
+        dump(secrets, to: &dumped)
+        #expect(!"\(secrets) \(String(reflecting: secrets)) \(dumped)".contains("SECRET"))
+    }
+
+    @Test func customHeadersSurviveTheVault() {
+        let headers = [HTTPHeader("CF-Access-Client-Id", "a\"b"), HTTPHeader("X-Two", "ü")]
+        #expect(HeaderSecret.headers(HeaderSecret.text(headers)) == headers)
+        #expect(HeaderSecret.headers("nonsense").isEmpty)
+    }
+}

@@ -1,0 +1,145 @@
+import EventLoop
+import HTTP
+import Listening
+import Testing
+
+@testable import Audiobookshelf
+
+private let device = ShelfDevice(id: "device-1", version: "0.1.0")
+private let book = ItemID("abs:\(accountID)/book")!
+
+@Suite struct SyncingTests {
+    private let bodies = Locked<[JSON]>([])
+
+    private func recording(_ answer: HTTPResponse = .text("OK")) throws -> ShelfClient {
+        try client(
+            FakeTransport { request in
+                bodies.withLock { $0.append(request.json) }
+                return answer
+            })
+    }
+
+    private func failing(_ error: TransportError) throws -> ShelfClient {
+        try client(FakeTransport { _ throws(TransportError) in throw error })
+    }
+
+    @Test func aSyncIsTheDifferenceInDecimalSeconds() async throws {
+        let shelf = try recording()
+        let outcome = await shelf.sync(
+            session: "s", place: .seconds(315.5), listened: .seconds(15), duration: .seconds(2118.374))
+        #expect(outcome == .accepted(placeTaken: true))
+        _ = await shelf.close(session: "s")
+        _ = await shelf.close(session: "s", last: (.seconds(-1), .seconds(1.25), .zero))
+        #expect(
+            bodies.withLock { $0 } == [
+                ["currentTime": 315.5, "timeListened": 15, "duration": 2118.374], [:],
+                ["currentTime": 0, "timeListened": 1.25],
+            ])
+    }
+
+    @Test func outcomesOfASync() async throws {
+        func sync(_ shelf: ShelfClient) async -> SyncOutcome {
+            await shelf.sync(session: "s", place: .second, listened: .second, duration: .zero)
+        }
+        #expect(await sync(try recording(try Fixture("sess-02-sync").response)) == .accepted(placeTaken: true))
+        #expect(await sync(try recording(try Fixture("sess-22-sync-after-close").response)) == .sessionGone)
+        #expect(await sync(try failing(.lost(host: "x", reason: "r"))) == .doubtful(.lost(server: server, reason: "r")))
+        #expect(await sync(try failing(.timedOut(host: "x"))) == .doubtful(.timedOut(server: server)))
+        #expect(
+            await sync(try failing(.unreachable(host: "x", reason: "r")))
+                == .later(.unreachable(server: server, reason: "r")))
+        #expect(
+            await sync(try recording(HTTPResponse(status: 500))) == .doubtful(.serverFault(server: server, status: 500))
+        )
+        #expect(await sync(try recording(.page)) == .doubtful(.notAudiobookshelf(server: server)))
+        #expect(await sync(try recording(.text("", status: 401))) == .later(.signedOut(server: server)))
+        guard case .refused = await sync(try recording(.text("Forbidden", status: 403))) else {
+            return #expect(Bool(false))
+        }
+    }
+
+    @Test func localSessionsGoNewestFirstInAbsoluteNumbers() async throws {
+        let shelf = try recording(
+            .json([
+                "results": [
+                    ["id": "new", "success": true, "progressSynced": false],
+                    ["id": "gone", "success": false, "error": "Media item not found"],
+                ]
+            ]))
+        var stretches = ["old", "new", "gone"].map { id in
+            Stretch(id: id, item: book, started: 1000, startPlace: .second, duration: .seconds(60), delivery: .local)
+        }
+        stretches[1].updated = 3000
+        stretches[1].listened = .seconds(2)
+        stretches[1].place = .seconds(3)
+        let outcomes = await shelf.deliver(stretches, device: device)
+        #expect(outcomes["new"] == .accepted(placeTaken: false))
+        #expect(outcomes["gone"] == .refused("the server says: Media item not found"))
+        guard case .doubtful? = outcomes["old"] else { return #expect(Bool(false)) }
+        let sessions = bodies.withLock { $0[0]["sessions"].elements }
+        #expect(sessions.first?["id"] == "new" && sessions.count == 3)
+        #expect(sessions.first?["timeListening"] == 2 && sessions.first?["currentTime"] == 3)
+        #expect(sessions.first?["updatedAt"] == 3000 && sessions.first?["mediaType"] == "book")
+        #expect(sessions.first?["playMethod"] == 3 && sessions.first?["episodeId"] == .null)
+    }
+
+    @Test func theRecordedAnswerIsUnderstood() async throws {
+        let shelf = try recording(try Fixture("local-07-all").response)
+        let ids = [
+            "59aea1e5-7c0d-44c0-b8d8-d419f7614e8b", "a96cac69-5dac-43a4-b4e3-98f5e801a6e0",
+            "eb03a003-424c-45c9-a802-9d75a00524f2",
+        ]
+        let stretches = ids.map {
+            Stretch(id: $0, item: book, started: 1, startPlace: .zero, duration: .zero, delivery: .local)
+        }
+        let outcomes = await shelf.deliver(stretches, device: device)
+        #expect(outcomes[ids[0]] == .accepted(placeTaken: true))
+        #expect(outcomes[ids[1]] == .refused("the server says: Media item not found"))
+        #expect(outcomes[ids[2]] == .accepted(placeTaken: false))
+    }
+
+    @Test func progressAsRecorded() async throws {
+        let id = try #require(
+            ShelfItemID(
+                account: accountID, item: "c50ec295-17b3-440b-83f6-c00f39becba7",
+                episode: "6f89386c-c45e-4d4c-b10a-02dc86f46109"))
+        let progress = try await client(replay("prog-24-episode-get")).progress(of: id)
+        #expect(
+            progress
+                == ShelfProgress(
+                    position: .seconds(42.5), duration: .seconds(152.163265), isFinished: false,
+                    updated: 1_795_223_876_081))
+        #expect(try await client(replay()).progress(of: id) == nil)
+        for name in ["prog-35-get-after-bad-type", "sess-35-progress-after-null"] {
+            let body = try Fixture(name).body
+            #expect(ProgressPayload(body)?.progress.position == .zero, "\(name)")
+        }
+        let all = try await client(replay("me-01-me-with-progress")).allProgress()
+        #expect(all.count == 12)
+        #expect(all[ItemID("abs:\(accountID)/e5f6d6b7-e059-4b34-b996-c83b1448fe67")!]?.fraction ?? 0 > 0.2)
+    }
+
+    @Test func commandsMindTheServersWays() async throws {
+        let shelf = try recording()
+        func write(_ kind: ProgressWrite.Kind, at place: Double) async throws -> [JSON] {
+            bodies.withLock { $0 = [] }
+            try await shelf.write(
+                ProgressWrite(item: book, kind: kind, position: .seconds(place), duration: .seconds(100), made: 7))
+            return bodies.withLock { $0 }
+        }
+        #expect(try await write(.finish, at: 30) == [["isFinished": true, "duration": 100, "lastUpdate": 7]])
+        #expect(
+            try await write(.finish, at: 99) == [
+                ["isFinished": true, "duration": 100, "lastUpdate": 7, "currentTime": 99]
+            ])
+        #expect(
+            try await write(.unfinish, at: 30) == [
+                ["isFinished": false], ["duration": 100, "lastUpdate": 7, "currentTime": 30, "progress": 0.3],
+            ])
+        #expect(try await write(.unfinish, at: 95) == [["isFinished": false]])
+        #expect(
+            try await write(.restart, at: 30) == [
+                ["isFinished": false, "duration": 100, "lastUpdate": 7, "currentTime": 0, "progress": 0]
+            ])
+    }
+}

@@ -1,0 +1,93 @@
+import Curl
+import Glibc
+import HTTP
+import Testing
+
+private let transport = CurlTransport(version: "1.2.3")
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    @Test func aGetOnAConnectionThatDiedIdleIsSentAgain() async throws {
+        let server = RawServer { connection, number in
+            guard connection.request() != nil else { return }
+            connection.answer("\(number)")
+            if number == 0 { _ = connection.request() } else { connection.waitForEnd() }
+        }
+        #expect(try await text(HTTPRequest("GET", server.url("/a"))) == "0")
+        #expect(try await text(HTTPRequest("GET", server.url("/b"))) == "1")
+    }
+
+    @Test func aPostNeverUsesAConnectionThatMayHaveDied() async throws {
+        let server = RawServer { connection, number in
+            while let request = connection.request() { connection.answer("\(number) \(request.prefix(4))") }
+        }
+        #expect(try await text(HTTPRequest("GET", server.url("/"))) == "0 GET ")
+        #expect(try await text(HTTPRequest("POST", server.url("/"))) == "1 POST")
+    }
+
+    @Test func aDownloadBecomesAFileOnlyWhenWhole() async throws {
+        let scratch = Scratch()
+        let server = RawServer { connection, _ in
+            guard let request = connection.request() else { return }
+            if request.contains("/whole") { connection.answer("all of it") }
+            if request.contains("/none") { connection.answer("no", status: "404 Not Found") }
+            if request.contains("/half") { connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf") }
+        }
+        let path = "\(scratch.path)/cover"
+        let missing = try await transport.download(HTTPRequest("GET", server.url("/none")), to: path)
+        #expect(missing.status == 404 && missing.body.isEmpty && scratch.files.isEmpty)
+        await #expect(throws: TransportError.lost(host: "127.0.0.1", reason: "the answer ended early")) {
+            try await transport.download(HTTPRequest("GET", server.url("/half")), to: path)
+        }
+        #expect(scratch.files.isEmpty)
+        _ = try await transport.download(HTTPRequest("GET", server.url("/whole")), to: path)
+        #expect(scratch.files == ["cover"])
+        var info = stat()
+        #expect(stat(path, &info) == 0 && info.st_size == 9 && info.st_mode & 0o777 == 0o600)
+        await #expect(throws: TransportError.tooLarge(limit: 3)) {
+            try await transport.download(HTTPRequest("GET", server.url("/whole"), bodyLimit: 3), to: path)
+        }
+        #expect(scratch.files == ["cover"])
+    }
+
+    @Test func aFolderThatIsNotThereIsSaid() async {
+        await #expect(throws: TransportError.file(reason: "No such file or directory")) {
+            try await transport.download(HTTPRequest("GET", "http://127.0.0.1:9/"), to: "/nonexistent/file")
+        }
+    }
+
+    @Test func aPrivateAuthorityIsTrustedOnlyWhenGiven() async throws {
+        let server = try #require(TLSServer())
+        let url = "https://127.0.0.1:\(server.port)/"
+        do throws(TransportError) {
+            _ = try await transport.send(HTTPRequest("GET", url))
+            Issue.record("trusted an unknown authority")
+        } catch {
+            guard case .certificate(host: "127.0.0.1", _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+        #expect(try await transport.send(HTTPRequest("GET", url, caFile: server.caFile)).status == 200)
+        await #expect(
+            throws: TransportError.certificate(host: "127.0.0.1", reason: "/nonexistent: No such file or directory")
+        ) {
+            try await transport.send(HTTPRequest("GET", url, caFile: "/nonexistent"))
+        }
+    }
+
+    @Test func aPortWithoutTLSIsNotACertificateProblem() async {
+        let server = RawServer { connection, _ in connection.answer("plain") }
+        do throws(TransportError) {
+            _ = try await transport.send(HTTPRequest("GET", "https://127.0.0.1:\(server.port)/"))
+        } catch {
+            guard case .tls(host: "127.0.0.1", _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    private func text(_ request: HTTPRequest) async throws -> String {
+        String(decoding: try await transport.send(request).body, as: UTF8.self)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Folders
+
+@Suite struct PathsTests {
+    @Test func theVariablesOfTheSpecificationWin() throws {
+        let paths = try Paths(environment: [
+            "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s/", "XDG_CACHE_HOME": "/", "XDG_DATA_HOME": "/d",
+        ])
+        #expect(paths.configFile == "/c/dogear/config.toml")
+        #expect(paths.database == "/s/dogear/state.sqlite")
+        #expect(paths.covers == "/dogear/covers")
+        #expect(paths.audio == "/dogear/audio")
+        #expect(paths.downloads == "/d/dogear/downloads")
+    }
+
+    @Test func withoutThemOrWithRelativeOnesTheHomeServes() throws {
+        let paths = try Paths(environment: ["HOME": "/home/jane", "XDG_CONFIG_HOME": "conf", "XDG_STATE_HOME": ""])
+        #expect(paths.config == "/home/jane/.config/dogear")
+        #expect(paths.state == "/home/jane/.local/state/dogear")
+        #expect(paths.cache == "/home/jane/.cache/dogear")
+        #expect(paths.data == "/home/jane/.local/share/dogear")
+    }
+
+    @Test(arguments: [[:], ["HOME": "here", "XDG_CONFIG_HOME": "/c"]])
+    func withoutAHomeTheErrorSaysWhatToSet(environment: [String: String]) {
+        let error = #expect(throws: FolderError.self) { try Paths(environment: environment) }
+        #expect(error?.description.contains("HOME") == true)
+    }
+}
+
+@Suite struct PrivateFilesTests {
+    @Test func foldersAreMadeWithThoseAbove() async throws {
+        try await withTemporaryFolder { folder in
+            chmod(folder, 0o755)
+            try PrivateFiles.makeFolder("\(folder)/a/b/")
+            #expect(mode(of: "\(folder)/a/b") == 0o700 && mode(of: "\(folder)/a") == 0o700)
+            #expect(mode(of: folder) == 0o755)
+            chmod("\(folder)/a/b", 0o777)
+            try PrivateFiles.makeFolder("\(folder)/a/b")
+            #expect(mode(of: "\(folder)/a/b") == 0o700)
+        }
+    }
+
+    @Test func aFileInTheWayIsNamed() async throws {
+        try await withTemporaryFolder { folder in
+            try PrivateFiles.replace("\(folder)/a", with: [1])
+            let error = #expect(throws: FolderError.self) { try PrivateFiles.makeFolder("\(folder)/a/b") }
+            #expect(error == .unusable(path: "\(folder)/a/b", reason: "Not a directory"))
+            #expect(throws: FolderError.self) { try PrivateFiles.makeFolder("/proc/dogear") }
+            #expect(throws: FolderError.self) { try PrivateFiles.replace("/proc/dogear", with: []) }
+        }
+    }
+
+    @Test func aFileIsReplacedWholeAndPrivate() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/a"
+            #expect(try PrivateFiles.read(path) == nil)
+            let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+            try PrivateFiles.replace(path, with: bytes)
+            #expect(try PrivateFiles.read(path) == bytes)
+            chmod(path, 0o644)
+            try PrivateFiles.replace(path, with: [7])
+            #expect(try PrivateFiles.read(path) == [7])
+            #expect(mode(of: path) == 0o600)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
+        }
+    }
+
+    @Test func aLinkStaysALink() async throws {
+        try await withTemporaryFolder { folder in
+            try PrivateFiles.replace("\(folder)/real", with: [1])
+            try FileManager.default.createSymbolicLink(atPath: "\(folder)/link", withDestinationPath: "real")
+            try PrivateFiles.replace("\(folder)/link", with: [2])
+            #expect(try PrivateFiles.read("\(folder)/real") == [2])
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/link") == "real")
+        }
+    }
+
+    @Test func aFullDiskIsSaidInItsOwnWords() {
+        #expect(FolderError(path: "/x", code: ENOSPC) == .full(path: "/x"))
+        #expect(FolderError.full(path: "/x").description.contains("space"))
+    }
+}

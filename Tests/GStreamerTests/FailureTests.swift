@@ -1,0 +1,102 @@
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+@Suite struct FailureTests {
+    func failure(_ name: String, _ tracks: [Track], sink: String? = nil) async throws -> EngineFailure {
+        let reports = Reports()
+        let engine = GStreamerEngine(
+            sink: sink ?? Recording.sink("\(Sounds.folder)/failure-\(name).raw"), report: reports.add)
+        let load = LoadID(number: 7)
+        engine.load(load, tracks: tracks, at: .zero, rate: 1, volume: 1)
+        let word = try await reports.nextWord(load)
+        guard case .failed(let failure) = word else { throw Rig.Unexpected(word: word) }
+        #expect(engine.position(load) == nil)
+        engine.unload()
+        return failure
+    }
+
+    func sentence(_ failure: EngineFailure) -> String? {
+        if case .unreadable(track: 0, let reason) = failure { reason } else { nil }
+    }
+
+    @Test func whatIsNotAudioIsRefusedWithASentence() async throws {
+        let folder = Sounds.folder
+        try Sounds.write([], to: "\(folder)/empty.mp3")
+        let text = Array(repeating: "Call me Ishmael. ", count: 300).joined()
+        try Sounds.write(Array(text.utf8), to: "\(folder)/text.mp3")
+        var generator = SystemRandomNumberGenerator()
+        let noise = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &generator) & 0x7f }
+        try Sounds.write(noise, to: "\(folder)/noise.m4b")
+        let whole = try Sounds.read(try Sounds.tone("whole.m4b", seconds: 10))
+        try Sounds.write(Array(whole.prefix(20_000)), to: "\(folder)/cut.m4b")
+        try Sounds.run([
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-f", "lavfi", "-i", "testsrc=d=1",
+            "\(folder)/silent.mkv",
+        ])
+        for name in ["empty.mp3", "text.mp3", "noise.m4b", "cut.m4b", "silent.mkv", "none.flac"] {
+            let failure = try await failure(name, files(["\(folder)/\(name)"], seconds: 10))
+            let reason = try #require(sentence(failure), "\(name): \(failure)")
+            #expect(!reason.contains("/") && !reason.isEmpty, "\(name): \(reason)")
+            print(name, reason)
+        }
+    }
+
+    @Test func aSinkThatCannotBeMadeIsSaid() async throws {
+        let path = try Sounds.tone("whole.m4b", seconds: 10)
+        let unknown = try await failure("sink", files([path], seconds: 10), sink: "nosuchsink")
+        guard case .noSink = unknown else { throw Rig.Unexpected(word: .failed(unknown)) }
+        let broken = try await failure(
+            "sink", files([path], seconds: 10), sink: "filesink location=/nonexistent/file")
+        guard case .noSink = broken else { throw Rig.Unexpected(word: .failed(broken)) }
+    }
+
+    @Test func anItemWithoutTracksFails() async throws {
+        #expect(try await failure("none", []) == .other(reason: "there is nothing in it to play"))
+    }
+
+    @Test func aDecoderThatIsMissingIsNamedWithItsPackage() {
+        func package(_ detail: String) -> String? { MissingPlugin(what: "", detail: detail).package }
+        #expect(package("decoder-audio/mpeg, mpegversion=(int)4") == "gstreamer1.0-libav")
+        #expect(package("decoder-audio/mpeg, mpegversion=(int)1, layer=(int)3") == "gstreamer1.0-plugins-good")
+        #expect(package("decoder-audio/x-alac") == "gstreamer1.0-libav")
+        #expect(package("decoder-audio/x-opus") == "gstreamer1.0-plugins-base")
+        #expect(package("decoder-audio/x-flac") == "gstreamer1.0-plugins-good")
+        #expect(package("decoder-video/quicktime") == "gstreamer1.0-plugins-good")
+        #expect(package("decoder-application/x-hls") == "gstreamer1.0-plugins-bad")
+        #expect(package("urisource-https") == "gstreamer1.0-plugins-good")
+        #expect(package("decoder-video/x-h264") == nil)
+        #expect(MissingPlugin(what: "", detail: "decoder-video/x-h264").isVideo)
+        #expect(!MissingPlugin(what: "", detail: "decoder-video/quicktime").isVideo)
+    }
+
+    @Test func theLastWordsOfAnEarlierLoadAreItsOwn() async throws {
+        let path = try Sounds.tone("whole.m4b", seconds: 10)
+        let rig = Rig("late")
+        let tracks = files([path], seconds: 10)
+        rig.engine.load(LoadID(number: 1), tracks: files(["/nonexistent"], seconds: 9), at: .zero, rate: 1, volume: 1)
+        rig.engine.load(LoadID(number: 2), tracks: tracks, at: .seconds(3), rate: 1, volume: 1)
+        rig.engine.seek(LoadID(number: 1), to: .seconds(8))
+        #expect(try await rig.reports.next(LoadID(number: 2)) == .ready(at: .seconds(3)))
+        #expect(rig.engine.position(LoadID(number: 1)) == nil)
+        #expect(rig.engine.position(LoadID(number: 2)) == .seconds(3))
+        #expect(rig.reports.all.filter { $0.load == LoadID(number: 2) }.count == 1)
+    }
+
+    @Test func ofManySeeksTheLastCounts() async throws {
+        let path = try Sounds.tone("whole.m4b", seconds: 10)
+        let rig = Rig("many")
+        _ = try await rig.open(files([path], seconds: 10))
+        rig.engine.play(rig.load)
+        for tenth in 1...60 {
+            rig.engine.seek(rig.load, to: .seconds(Double(tenth) / 10))
+            #expect(rig.engine.position(rig.load) == .seconds(Double(tenth) / 10))
+        }
+        while try await rig.word() != .seeked(to: .seconds(6)) {}
+        try await rig.play(until: .seconds(6.3))
+        let original = try #require(try rig.heard.original(at: 0.1))
+        #expect(abs(original - 6.1) < 0.03)
+    }
+}

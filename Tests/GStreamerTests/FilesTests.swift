@@ -1,0 +1,106 @@
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+@Suite struct FilesTests {
+    /// Three files of six seconds whose tone goes on from one to the next.
+    func threeParts(_ ending: String) throws -> [Track] {
+        files(
+            try (0..<3).map { try Sounds.tone("part\($0).\(ending)", seconds: 6, offset: Double($0) * 6) }, seconds: 6)
+    }
+
+    @Test(arguments: ["flac", "opus", "m4b", "mp3"], [1.0, 1.5])
+    func filesFollowEachOtherWithoutAGap(_ ending: String, rate: Double) async throws {
+        let rig = Rig("gapless-\(ending)-\(rate)")
+        let ready = try await rig.open(try threeParts(ending), at: .seconds(4), rate: rate)
+        #expect(abs(ready.seconds - 4) < 0.001)
+        try await rig.play(until: .seconds(7))
+        let heard = try rig.heard
+        // The pitch keeps its height at any rate: what is heard after t seconds is 4 + rate × t.
+        for tenth in 1..<Int(2.8 / rate * 10) {
+            let time = Double(tenth) / 10
+            // Encoders pad and fade the ends of files of some formats; a gap would shift all that follows.
+            if abs(4 + rate * time - 6) < 0.15 * rate { continue }
+            let original = try #require(heard.original(at: time), "silence at \(time)")
+            #expect(abs(original - (4 + rate * time)) < (rate == 1 ? 0.08 : 0.12), "at \(time)")
+        }
+    }
+
+    @Test func seeksCrossFilesBothWays() async throws {
+        let rig = Rig("across")
+        _ = try await rig.open(try threeParts("flac"))
+        for (place, aim) in [(13.5, 13.6), (1.25, 1.35), (12.0, 12.1), (11.5, 11.6), (6.0, 6.1)] {
+            rig.engine.seek(rig.load, to: .seconds(place))
+            #expect(rig.engine.position(rig.load) == .seconds(place))
+            #expect(try await rig.word() == .seeked(to: .seconds(place)))
+            try await rig.play(until: .seconds(place + 0.3))
+            let original = try #require(try rig.heard.original(at: 0.1))
+            #expect(abs(original - aim) < 0.03)
+        }
+    }
+
+    /// About a second before its end the pipeline already reads the next file: a seek then must not move in that one.
+    @Test(arguments: [3.0, 13.0]) func aSeekJustBeforeTheNextFileStaysExact(_ target: Double) async throws {
+        let rig = Rig("handed-over-\(target)")
+        _ = try await rig.open(try threeParts("flac"), at: .seconds(5))
+        try await rig.play(until: .seconds(5.8))
+        rig.engine.seek(rig.load, to: .seconds(target))
+        #expect(try await rig.word() == .seeked(to: .seconds(target)))
+        try await rig.play(until: .seconds(target + 0.3))
+        let original = try #require(try rig.heard.original(at: 0.1))
+        #expect(abs(original - target - 0.1) < 0.03)
+    }
+
+    @Test func aRateSetJustBeforeTheNextFileKeepsThePlace() async throws {
+        let rig = Rig("handed-over-rate")
+        _ = try await rig.open(try threeParts("flac"), at: .seconds(5))
+        try await rig.play(until: .seconds(5.8))
+        let before = try #require(rig.engine.position(rig.load))
+        rig.engine.setRate(rig.load, 2)
+        try await rig.play(until: .seconds(7))
+        let original = try #require(try rig.heard.original(at: 0.1))
+        // The pause before takes effect a moment after its position was read.
+        #expect((-0.05...0.4).contains(original - before.seconds - 0.2))
+        #expect(rig.reports.all.count == 1)
+    }
+
+    @Test func theEndIsReportedOnceAndIsTheItemsEnd() async throws {
+        let rig = Rig("end")
+        _ = try await rig.open(try threeParts("opus"), at: .seconds(10.5))
+        rig.engine.play(rig.load)
+        #expect(try await rig.word() == .ended)
+        #expect(rig.engine.position(rig.load) == .seconds(18))
+        // And back from there.
+        rig.engine.seek(rig.load, to: .seconds(11))
+        #expect(try await rig.word() == .seeked(to: .seconds(11)))
+        rig.engine.play(rig.load)
+        #expect(try await rig.word() == .ended)
+        rig.engine.seek(rig.load, to: .seconds(17.9))
+        #expect(try await rig.word() == .seeked(to: .seconds(17.9)))
+        rig.engine.play(rig.load)
+        #expect(try await rig.word() == .ended)
+        #expect(rig.reports.all.filter { $0.word == .ended }.count == 3)
+    }
+
+    @Test func aSeekToTheVeryEndEnds() async throws {
+        let rig = Rig("very-end")
+        _ = try await rig.open(try threeParts("flac"))
+        rig.engine.seek(rig.load, to: .seconds(400))
+        #expect(try await rig.word() == .seeked(to: .seconds(18)))
+        rig.engine.play(rig.load)
+        #expect(try await rig.word() == .ended)
+    }
+
+    /// Files shorter than what the pipeline reads ahead: several are handed over before the first is heard.
+    @Test func veryShortFilesKeepTheirPlaces() async throws {
+        let paths = try (0..<8).map { try Sounds.tone("short\($0).flac", seconds: 0.4, offset: Double($0) * 0.4) }
+        let rig = Rig("short")
+        _ = try await rig.open(files(paths, seconds: 0.4))
+        try await rig.play(until: .seconds(3))
+        let heard = try rig.heard
+        let last = try #require(heard.original(at: heard.seconds - 0.15))
+        #expect(abs(last - 2.85) < 0.2)
+    }
+}

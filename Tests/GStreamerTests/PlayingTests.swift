@@ -1,0 +1,85 @@
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+/// An engine with its reports and what its sink heard.
+struct Rig {
+    let reports = Reports()
+    let engine: GStreamerEngine
+    let path: String
+    let load = LoadID(number: 1)
+
+    init(_ name: String) {
+        path = "\(Sounds.folder)/\(name).raw"
+        engine = GStreamerEngine(sink: Recording.sink(path), report: reports.add)
+    }
+
+    func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }
+    var heard: Recording { get throws { try Recording(path) } }
+
+    func open(_ tracks: [Track], at place: BookTime = .zero, rate: Double = 1) async throws -> BookTime {
+        engine.load(load, tracks: tracks, at: place, rate: rate, volume: 1)
+        let word = try await word()
+        guard case .ready(let place) = word else { throw Unexpected(word: word) }
+        return place
+    }
+
+    /// Plays until this place is reached, watching that the position never goes back.
+    func play(until place: BookTime) async throws {
+        engine.play(load)
+        var last = BookTime.zero
+        while let position = engine.position(load), position < place {
+            #expect(position >= last)
+            last = position
+            if let said = reports.all.last(where: { $0.load == load }), case .failed = said.word {
+                throw Unexpected(word: said.word)
+            }
+            // A position has no event to wait for; spinning would starve the pipeline on a small machine.
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        engine.pause(load)
+    }
+
+    struct Unexpected: Error { let word: EngineReport.Word }
+}
+
+func files(_ paths: [String], seconds: Double) -> [Track] {
+    Timeline.repaired(
+        tracks: paths.map { Track(start: .zero, duration: .seconds(seconds), audio: .file(path: $0)) })
+}
+
+struct Format: Sendable, CustomTestStringConvertible {
+    let ending: String
+    var options: [String] = []
+    var testDescription: String { ending }
+
+    static let all = [
+        Format(ending: "m4b", options: ["-c:a", "aac", "-b:a", "64k"]), Format(ending: "m4a"),
+        Format(ending: "mp3", options: ["-q:a", "4"]), Format(ending: "opus"), Format(ending: "ogg"),
+        Format(ending: "flac"), Format(ending: "wav"),
+    ]
+}
+
+@Suite struct PlayingTests {
+    @Test(arguments: Format.all) func aLoadAndASeekAreHeardWhereTheySayTheyAre(_ format: Format) async throws {
+        let path = try Sounds.tone("exact.\(format.ending)", seconds: 30, options: format.options)
+        let rig = Rig("exact-\(format.ending)")
+        let ready = try await rig.open(files([path], seconds: 30), at: .seconds(20.5))
+        #expect(abs(ready.seconds - 20.5) < 0.001)
+        #expect(rig.engine.position(rig.load) == ready)
+        try await rig.play(until: .seconds(20.8))
+        let first = try #require(try rig.heard.original(at: 0.1))
+        #expect(abs(first - 20.6) < 0.03)
+
+        rig.engine.seek(rig.load, to: .seconds(7.25))
+        #expect(rig.engine.position(rig.load) == .seconds(7.25))
+        #expect(try await rig.word() == .seeked(to: .seconds(7.25)))
+        try await rig.play(until: .seconds(7.6))
+        let second = try #require(try rig.heard.original(at: 0.1))
+        #expect(abs(second - 7.35) < 0.03)
+        rig.engine.unload()
+        #expect(rig.engine.position(rig.load) == nil)
+    }
+}

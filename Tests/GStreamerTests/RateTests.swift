@@ -1,0 +1,69 @@
+import EventLoop
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+@Suite struct RateTests {
+    @Test(arguments: [0.5, 1.5, 3.0]) func aRateKeepsThePitchAndThePlace(_ rate: Double) async throws {
+        let path = try Sounds.tone("rate.m4b", seconds: 30)
+        let rig = Rig("rate-\(rate)")
+        _ = try await rig.open(files([path], seconds: 30), at: .seconds(5))
+        try await rig.play(until: .seconds(5.3))
+        let before = try #require(rig.engine.position(rig.load))
+        rig.engine.setRate(rig.load, rate)
+        try await rig.play(until: before + .seconds(rate))
+        #expect(rig.reports.all.count == 1)
+        let heard = try rig.heard
+        // The place does not jump, one second of listening is `rate` seconds of book, each at its own pitch.
+        for time in [0.2, 0.5, 0.9] {
+            let original = try #require(heard.original(at: time, window: 0.1))
+            #expect(abs(original - before.seconds - rate * time) < 0.06 + 0.03 * rate, "at \(time)")
+        }
+    }
+
+    @Test func bookTimePassesAtTheRate() async throws {
+        let path = try Sounds.tone("rate.m4b", seconds: 30)
+        let rig = Rig("ratio")
+        _ = try await rig.open(files([path], seconds: 30), at: .seconds(2), rate: 1.5)
+        rig.engine.play(rig.load)
+        func moment(after place: Double) async throws -> (wall: Double, book: Double) {
+            while let position = rig.engine.position(rig.load) {
+                let wall = Clock.now.monotonic
+                if position.seconds > place { return (Double(wall) / 1_000_000, position.seconds) }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            throw Reports.Silence()
+        }
+        let first = try await moment(after: 2.5)
+        let last = try await moment(after: 5.5)
+        let ratio = (last.book - first.book) / (last.wall - first.wall)
+        #expect(abs(ratio - 1.5) < 0.1)
+    }
+
+    @Test func theVolumeIsLinearAndSurvivesALoad() async throws {
+        let path = try Sounds.tone("rate.m4b", seconds: 30)
+        let rig = Rig("volume")
+        /// The strength of the wave from a tenth of a second on: its mean square.
+        func power() throws -> Float {
+            let samples = try rig.heard.samples.dropFirst(4800).prefix(4800)
+            return samples.map { $0 * $0 }.reduce(0, +) / Float(max(1, samples.count))
+        }
+        func power(seekingTo place: Double) async throws -> Float {
+            rig.engine.seek(rig.load, to: .seconds(place))
+            #expect(try await rig.word() == .seeked(to: .seconds(place)))
+            try await rig.play(until: .seconds(place + 0.4))
+            return try power()
+        }
+        rig.engine.load(rig.load, tracks: files([path], seconds: 30), at: .seconds(2), rate: 1, volume: 0.5)
+        #expect(try await rig.word() == .ready(at: .seconds(2)))
+        let half = try await power(seekingTo: 5)
+        rig.engine.setVolume(1)
+        let full = try await power(seekingTo: 5)
+        rig.engine.setVolume(0.2)
+        let fifth = try await power(seekingTo: 5)
+        #expect(abs(half / full - 0.25) < 0.02)
+        #expect(abs(fifth / full - 0.04) < 0.01)
+    }
+}

@@ -1,0 +1,378 @@
+import Testing
+
+@testable import Listening
+
+/// A Player, a clock turned by hand, and an engine that does what it is told at once.
+struct Desk {
+    var player = Player()
+    var now = Moment(monotonic: 1_000_000_000, wall: 1_700_000_000_000)
+    /// Where the engine would say the sound is.
+    var sound: BookTime?
+    var effects: [Player.Effect] = []
+
+    @discardableResult
+    mutating func send(_ event: Player.Event) -> [Player.Effect] {
+        effects = player.handle(event, at: now, engine: sound)
+        for effect in effects {
+            switch effect {
+            case .load(_, _, let place, _, _): sound = place
+            case .seek(_, let place): sound = place
+            case .unload: sound = nil
+            default: break
+            }
+        }
+        return effects
+    }
+
+    /// Time passes; sound goes on where it plays.
+    mutating func pass(_ seconds: Double) {
+        now.monotonic += Int64(seconds * 1_000_000)
+        now.wall += Int64(seconds * 1000)
+        if player.phase == .playing, !player.isBuffering, let place = sound {
+            sound = place + .seconds(seconds * player.rate)
+        }
+    }
+
+    mutating func report(_ word: EngineReport.Word) { send(.report(EngineReport(player.load, word))) }
+
+    mutating func open(_ item: Item, at place: BookTime = .zero) {
+        send(.opening(play: true))
+        send(.open(item, at: place, play: true, rate: 1))
+        report(.ready(at: place))
+    }
+
+    var position: Double { player.position(engine: sound).seconds }
+    var heard: Player.Heard? {
+        effects.lazy.compactMap { if case .heard(let heard) = $0 { heard } else { nil } }.last
+    }
+    var isSeeked: Bool { effects.contains(.seeked) }
+}
+
+/// Three chapters of a minute in two files.
+let emma = Item(
+    id: ItemID(source: "abs", key: "a/emma"), kind: .book, title: "Emma", authors: ["Jane Austen"],
+    tracks: [track(90), track(90)],
+    chapters: [chapter("One", 0, 60), chapter("Two", 60, 120), chapter("Three", 120, 180)])
+let plain = Item(
+    id: ItemID(source: "file", key: "1"), kind: .file, title: "Plain", tracks: [track(100)])
+
+func track(_ seconds: Double) -> Track {
+    Track(start: .zero, duration: .seconds(seconds), audio: .file(path: "/x"))
+}
+func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
+    Chapter(title: title, start: .seconds(start), end: .seconds(end))
+}
+
+@Suite struct PlayerTests {
+    @Test func nothingIsPlayingBeforeThePipelineSaysWhere() {
+        var desk = Desk()
+        desk.send(.opening(play: true))
+        desk.send(.open(emma, at: .seconds(70), play: true, rate: 1.5))
+        #expect(desk.player.phase == .loading(play: true))
+        #expect(desk.position == 70)
+        #expect(desk.player.partIndex == 1)
+        desk.send(.tick)
+        #expect(desk.heard == nil, "a half-open pipeline never overwrites a real place")
+        desk.report(.ready(at: .seconds(70)))
+        #expect(desk.player.phase == .playing)
+        #expect(desk.effects.contains(.start(desk.player.load)))
+    }
+
+    @Test func theLastWordsOfAnEarlierLoadAreIgnored() {
+        var desk = Desk()
+        desk.open(emma)
+        let old = desk.player.load
+        desk.open(plain)
+        #expect(desk.send(.report(EngineReport(old, .failed(.notFound)))) == [])
+        #expect(desk.send(.report(EngineReport(old, .ended))) == [])
+        #expect(desk.player.phase == .playing)
+    }
+
+    @Test func pauseTellsThePlaceAndTheTimeListened() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.send(.rate(2))
+        desk.pass(10)
+        desk.send(.pause(.listener))
+        #expect(desk.heard == .init(item: emma.id, place: .seconds(20), listened: .seconds(10), why: .pause))
+        desk.pass(100)
+        desk.send(.pause(.listener))
+        #expect(desk.effects.isEmpty)
+    }
+
+    @Test func chaptersRollByPlaying() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(59.5))
+        #expect(desk.player.wake(engine: desk.sound) == .seconds(0.5))
+        desk.pass(0.6)
+        #expect(desk.player.partPosition(engine: desk.sound) == .seconds(60), "until announced, the old chapter's end")
+        desk.send(.tick)
+        #expect(desk.player.partIndex == 1)
+        #expect(desk.isSeeked)
+        #expect(abs(desk.player.partPosition(engine: desk.sound).seconds - 0.1) < 0.001)
+    }
+
+    @Test func nextAndPreviousMoveByChapter() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.send(.next)
+        #expect(desk.position == 60)
+        #expect(desk.player.canGoNext)
+        desk.send(.next)
+        #expect(desk.position == 120)
+        #expect(!desk.player.canGoNext)
+        #expect(desk.send(.next) == [])
+        desk.report(.seeked(to: .seconds(120)))
+        desk.pass(5)
+        desk.send(.previous)
+        #expect(desk.position == 120, "later than three seconds it restarts the chapter")
+        desk.send(.previous)
+        #expect(desk.position == 60)
+    }
+
+    @Test func seeksInsideAChapterFollowTheContract() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(70))
+        desk.send(.seekPart(by: .seconds(-30)))
+        #expect(desk.position == 60, "stops at the start")
+        desk.send(.seekPart(by: .seconds(-30)))
+        #expect(desk.position == 30, "asked again it goes on")
+        desk.send(.seekPart(by: .seconds(40)))
+        #expect(desk.position == 70, "rolls into the next by what remains")
+        desk.send(.seekPart(by: .seconds(1000)))
+        #expect(desk.position == 120, "past its end too: its start")
+        #expect(desk.send(.seekPart(by: .seconds(1000))) == [], "after the last acts like Next")
+        desk.send(.seekPart(by: BookTime(microseconds: .max)))
+        desk.send(.seekPart(by: BookTime(microseconds: .min)))
+        #expect(desk.player.phase == .playing)
+    }
+
+    @Test func setPositionOutsideTheTrackDoesNothing() {
+        var desk = Desk()
+        desk.open(emma)
+        #expect(desk.send(.setPartPosition(.seconds(60.5))) == [])
+        #expect(desk.send(.setPartPosition(.seconds(-1))) == [])
+        desk.send(.setPartPosition(.seconds(30)))
+        #expect(desk.position == 30)
+    }
+
+    @Test func aSeekAnswersItsTargetUntilConfirmed() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.send(.seek(to: .seconds(100)))
+        desk.sound = .seconds(3)
+        #expect(desk.position == 100)
+        desk.report(.seeked(to: .seconds(3)))
+        #expect(desk.position == 100, "the answer to an earlier seek")
+        desk.report(.seeked(to: .seconds(100.02)))
+        desk.sound = .seconds(101)
+        #expect(desk.position == 101)
+    }
+
+    @Test func theEndFinishesAndPlayBeginsAgain() {
+        var desk = Desk()
+        desk.open(plain, at: .seconds(90))
+        desk.pass(10)
+        desk.report(.ended)
+        #expect(desk.heard == .init(item: plain.id, place: .seconds(100), listened: .seconds(10), why: .end))
+        #expect(desk.effects.contains(.finished(plain.id)))
+        #expect(desk.player.phase == .stopped)
+        desk.send(.play)
+        #expect(desk.effects == [.reopen(plain.id, at: .zero, play: true, after: .zero)])
+    }
+
+    @Test func stopKeepsThePlace() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(70))
+        desk.pass(5)
+        desk.send(.stop)
+        #expect(desk.effects.suffix(2) == [.unload, .close(emma.id)])
+        #expect(desk.position == 75)
+        desk.send(.play)
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(75), play: true, after: .zero)])
+    }
+
+    @Test func stopRestartsTheChapterByOption() {
+        var desk = Desk()
+        desk.player.options.stopRestarts = true
+        desk.open(emma, at: .seconds(70))
+        desk.pass(5)
+        desk.send(.stop)
+        #expect(desk.position == 60)
+        #expect(desk.heard?.place == .seconds(75), "the journal has the real place")
+    }
+
+    @Test func aStreamThatBreaksComesBackAtItsPlace() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(70))
+        desk.pass(5)
+        desk.report(.failed(.unreachable(reason: "gone")))
+        #expect(desk.effects.last == .reopen(emma.id, at: .seconds(75), play: true, after: .zero))
+        #expect(desk.player.isBuffering)
+        desk.send(.openFailed("server away", mayReturn: true))
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(75), play: true, after: .second)])
+        desk.send(.open(emma, at: .seconds(75), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(75)))
+        #expect(desk.player.phase == .playing)
+        #expect(!desk.player.isBuffering)
+        #expect(desk.player.error == nil)
+    }
+
+    @Test func pauseEndsTheComingBack() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(70))
+        desk.report(.failed(.unreachable(reason: "gone")))
+        desk.send(.pause(.listener))
+        #expect(desk.player.phase == .stopped)
+        desk.send(.openFailed("server away", mayReturn: true))
+        #expect(desk.effects.isEmpty)
+    }
+
+    @Test func aFileThatCannotBePlayedIsSaidAndKeepsThePlace() {
+        var desk = Desk()
+        desk.send(.opening(play: true))
+        desk.send(.open(emma, at: .seconds(70), play: true, rate: 1))
+        desk.report(.failed(.unreadable(track: 0, reason: "not audio")))
+        #expect(desk.player.phase == .stopped)
+        #expect(desk.player.error == "audio file 1 cannot be played: not audio")
+        #expect(desk.position == 70)
+        #expect(desk.heard == nil)
+    }
+
+    @Test func bufferingTimeIsNotListenedTime() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.pass(4)
+        desk.report(.buffering(true))
+        #expect(desk.heard?.listened == .seconds(4))
+        desk.pass(60)
+        desk.report(.buffering(false))
+        #expect(desk.isSeeked)
+        desk.pass(2)
+        desk.send(.pause(.listener))
+        #expect(desk.heard?.listened == .seconds(2))
+    }
+
+    @Test(arguments: [(5.0, 30.0), (30, 28), (120, 25), (1200, 20), (7200, 0)])
+    func aLongPauseRewindsALittle(pause: Double, expected: Double) {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.pause(.listener))
+        desk.pass(pause)
+        desk.send(.play)
+        #expect(desk.position == expected)
+    }
+
+    @Test func noRewindPastTheChapterOrAfterASeekOrByOption() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(61))
+        desk.send(.pause(.listener))
+        desk.pass(7200)
+        desk.send(.play)
+        #expect(desk.position == 60)
+        desk.send(.pause(.listener))
+        desk.send(.seek(to: .seconds(100)))
+        desk.pass(7200)
+        desk.send(.play)
+        #expect(desk.position == 100)
+        desk.report(.seeked(to: .seconds(100)))
+        desk.player.options.resumeRewind = false
+        desk.send(.pause(.listener))
+        desk.pass(7200)
+        desk.send(.play)
+        #expect(desk.position == 100)
+    }
+
+    @Test func ratesAndVolumesStayInTheirRange() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.send(.rate(9))
+        #expect(desk.player.rate == 3)
+        desk.send(.rate(.nan))
+        #expect(desk.player.rate == 3)
+        desk.send(.rate(0))
+        #expect(desk.player.phase == .paused)
+        #expect(desk.player.rate == 3)
+        desk.send(.volume(-1))
+        #expect(desk.player.volume == 0)
+        #expect(desk.send(.volume(.infinity)) == [])
+    }
+
+    @Test func itemsWithoutChaptersSkip() {
+        var desk = Desk()
+        desk.open(plain)
+        #expect(desk.player.canGoNext)
+        desk.send(.next)
+        #expect(desk.position == 30)
+        desk.send(.seek(to: .seconds(80)))
+        #expect(!desk.player.canGoNext)
+        #expect(desk.send(.next) == [])
+        desk.send(.previous)
+        #expect(desk.position == 65)
+    }
+
+    @Test func pressesWhileOpeningCount() {
+        var desk = Desk()
+        desk.send(.opening(play: true))
+        desk.send(.toggle)
+        desk.send(.open(emma, at: .zero, play: true, rate: 1))
+        desk.report(.ready(at: .zero))
+        #expect(desk.player.phase == .paused)
+    }
+
+    @Test func aSeekWhileLoadingIsCarriedOut() {
+        var desk = Desk()
+        desk.send(.opening(play: true))
+        desk.send(.open(emma, at: .zero, play: true, rate: 1))
+        desk.send(.seek(to: .seconds(150)))
+        #expect(desk.position == 150)
+        desk.report(.ready(at: .zero))
+        #expect(desk.effects.first == .seek(desk.player.load, to: .seconds(150)))
+        #expect(desk.player.partIndex == 2)
+    }
+}
+
+@Suite struct TimelineTests {
+    @Test func chaptersOfAnyKindBecomeSane() {
+        let bad = [
+            chapter("late", 50, 10), chapter("beyond", 500, 600), chapter("negative", -5, 3), chapter("twin", 20, 30),
+            chapter("twin again", 20, 25), chapter("first", 5, 20), chapter("nan", .nan, .infinity),
+        ]
+        let chapters = Timeline.repaired(chapters: bad, duration: .seconds(100))
+        #expect(chapters.map(\.title) == ["nan", "first", "twin again", "late"])
+        #expect(chapters.first?.start == .zero)
+        #expect(chapters.last?.end == .seconds(100))
+        for (a, b) in zip(chapters, chapters.dropFirst()) { #expect(a.end == b.start) }
+    }
+
+    @Test func lookUpsFindTheirPlace() {
+        #expect(emma.chapterIndex(at: .zero) == 0)
+        #expect(emma.chapterIndex(at: .seconds(59.999)) == 0)
+        #expect(emma.chapterIndex(at: .seconds(60)) == 1)
+        #expect(emma.chapterIndex(at: .seconds(9999)) == 2)
+        #expect(emma.trackIndex(at: .seconds(90)) == 1)
+        #expect(plain.chapterIndex(at: .zero) == nil)
+    }
+
+    @Test(arguments: [
+        ("90", 90.0), ("15m", 900), ("1h30m", 5400), ("1:02:03", 3723), ("12.5", 12.5), ("2m30s", 150), ("1h", 3600),
+        ("0:07.5", 7.5),
+    ])
+    func timesArePeoplesTimes(text: String, seconds: Double) {
+        #expect(TimeText.parse(text) == .seconds(seconds))
+    }
+
+    @Test(arguments: [
+        "", "x", "-5", "1:60", "1:2:3:4", "5x", "h", "1m1h", "1e5", "nan", "٣", "1.5:00", "99999999999999",
+    ])
+    func nonsenseIsNoTime(text: String) { #expect(TimeText.parse(text) == nil) }
+
+    @Test func jumps() {
+        #expect(Jump("+30") == .by(.seconds(30)))
+        #expect(Jump("-1:00") == .by(.seconds(-60)))
+        #expect(Jump("50%") == .share(0.5))
+        #expect(Jump("chapter:7") == .chapter(7))
+        #expect(Jump("1:00") == .to(.seconds(60)))
+        for bad in ["101%", "chapter:0", "chapter:", "+", "--5", "%"] { #expect(Jump(bad) == nil) }
+    }
+}

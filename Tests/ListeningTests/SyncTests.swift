@@ -1,0 +1,222 @@
+import Testing
+
+@testable import Listening
+
+/// A Sync machine and a server that answers as told.
+struct Wire {
+    var sync = Sync()
+    var now = Moment(monotonic: 0, wall: 1_700_000_000_000)
+    var rows: [String: Stretch] = [:]
+    var sent: [(account: String, ticket: Sync.Ticket, request: Sync.Request)] = []
+    var wakes: [BookTime] = []
+
+    mutating func take(_ effects: [Sync.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .save(let stretch): rows[stretch.id] = stretch
+            case .remove(let id): rows[id] = nil
+            case .send(let account, let ticket, let request): sent.append((account, ticket, request))
+            case .wake(let delay): wakes.append(delay)
+            case .saveWrite, .removeWrite, .tell: break
+            }
+        }
+    }
+
+    mutating func open(_ id: String, _ item: ItemID = emma.id, at place: Double = 0) {
+        take(
+            sync.opened(session: id, item: item, at: .seconds(place), duration: .seconds(180), serverNow: now.wall, now)
+        )
+    }
+
+    mutating func hear(_ seconds: Double, to place: Double, _ why: Player.Heard.Why = .tick, _ item: ItemID = emma.id) {
+        now.monotonic += Int64(seconds * 1_000_000)
+        now.wall += Int64(seconds * 1000)
+        take(
+            sync.heard(
+                .init(item: item, place: .seconds(place), listened: .seconds(seconds), why: why), serverNow: now.wall,
+                now))
+    }
+
+    /// Answers the oldest request that waits.
+    mutating func answer(_ outcome: Sync.Outcome) {
+        let (account, ticket, _) = sent.removeFirst()
+        take(sync.answered(ticket, account: account, outcome, at: now, spread: 0))
+    }
+
+    mutating func close() { take(sync.closed(emma.id, now)) }
+    mutating func pass(_ seconds: Double) {
+        now.monotonic += Int64(seconds * 1_000_000)
+        take(sync.kick(at: now))
+    }
+    var request: Sync.Request? { sent.first?.request }
+}
+
+func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
+    .sync(stretch: id, item: emma.id, place: .seconds(place), listened: .seconds(listened), duration: .seconds(180))
+}
+
+@Suite struct SyncTests {
+    @Test func everyThirtySecondsAndAtEveryPause() {
+        var wire = Wire()
+        wire.open("s")
+        for second in 1...29 { wire.hear(1, to: Double(second)) }
+        #expect(wire.sent.isEmpty)
+        wire.hear(1, to: 30)
+        #expect(wire.request == syncOf("s", at: 30, listened: 30))
+        wire.answer(.accepted)
+        wire.hear(2, to: 32, .pause)
+        #expect(wire.request == syncOf("s", at: 32, listened: 2))
+        wire.answer(.accepted)
+        #expect(wire.sync.unsent.isEmpty)
+    }
+
+    @Test func theRowIsKeptBeforeAnythingIsSentAndGoesOnlyWhenAccepted() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(5, to: 5, .stop)
+        wire.close()
+        #expect(wire.rows["s"]?.listened == .seconds(5))
+        wire.answer(.accepted)
+        #expect(wire.rows["s"] != nil, "not before the session is closed")
+        #expect(wire.request == .close(stretch: "s", item: emma.id))
+        wire.answer(.accepted)
+        #expect(wire.rows["s"] == nil)
+    }
+
+    @Test func aLostAnswerIsMendedUnderTheSameIdInAbsoluteNumbers() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.doubtful)
+        #expect(wire.sent.isEmpty, "not at once")
+        wire.pass(2)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.map(\.id) == ["s"])
+        #expect(rows.first?.listened == .seconds(30))
+        wire.answer(.rows(["s": nil]))
+        wire.hear(30, to: 60)
+        guard case .local(let more)? = wire.request else { return #expect(Bool(false)) }
+        #expect(more.first?.listened == .seconds(60))
+        wire.answer(.rows(["s": nil]))
+        wire.close()
+        #expect(wire.request == .close(stretch: "s", item: emma.id), "the server may still hold it")
+        wire.answer(.accepted)
+        guard case .local(let last)? = wire.request else { return #expect(Bool(false)) }
+        #expect(last.first?.listened == .seconds(60), "over what closing wrote")
+        wire.answer(.rows(["s": nil]))
+        #expect(wire.rows.isEmpty)
+        #expect(wire.sent.isEmpty)
+    }
+
+    @Test func aForgottenSessionIsMendedAtOnce() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.gone)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.first?.listened == .seconds(30))
+        wire.answer(.rows(["s": nil]))
+        wire.close()
+        #expect(wire.sent.isEmpty)
+        #expect(wire.rows.isEmpty)
+    }
+
+    @Test func anUnreachableServerIsAskedAgainWithTheSameDifference() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.later(retryAfter: nil))
+        wire.hear(0.5, to: 30.5)
+        #expect(wire.sent.isEmpty)
+        #expect(wire.sync.unsent.map(\.id) == ["s"])
+        wire.pass(2)
+        #expect(wire.request == syncOf("s", at: 30.5, listened: 30.5))
+        wire.answer(.later(retryAfter: 90))
+        #expect(wire.wakes.last == .seconds(90))
+    }
+
+    @Test func sessionsOfAnEarlierRunGoNewestFirst() {
+        var wire = Wire()
+        var old = Stretch(
+            id: "old", item: emma.id, started: 1000, startPlace: .zero, duration: .seconds(180), delivery: .local)
+        old.listened = .seconds(10)
+        old.place = .seconds(10)
+        old.updated = 11_000
+        var new = Stretch(
+            id: "new", item: emma.id, started: 20_000, startPlace: .seconds(10), duration: .seconds(180),
+            delivery: .open)
+        new.listened = .seconds(5)
+        new.place = .seconds(15)
+        new.updated = 25_000
+        wire.take(wire.sync.restore([old, new], [], at: wire.now))
+        #expect(wire.request == .close(stretch: "new", item: emma.id))
+        wire.answer(.gone)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.map(\.id) == ["new", "old"])
+        wire.answer(.rows(["new": nil, "old": "Media item not found"]))
+        #expect(wire.rows.keys.sorted() == ["old"])
+        #expect(wire.rows["old"]?.delivery == .parked)
+        #expect(wire.sync.unsent.map(\.id) == ["old"], "a refused row is kept and shown")
+        wire.pass(1000)
+        #expect(wire.sent.isEmpty)
+    }
+
+    @Test func aCommandGoesBeforeWhatIsListenedToAfterIt() {
+        var wire = Wire()
+        wire.open("s", at: 170)
+        wire.hear(5, to: 175, .pause)
+        wire.answer(.later(retryAfter: nil))
+        let write = ProgressWrite(
+            item: emma.id, kind: .restart, position: .zero, duration: .seconds(180), made: wire.now.wall)
+        wire.take(wire.sync.write(write, wire.now))
+        wire.hear(3, to: 3, .pause)
+        wire.pass(10)
+        #expect(wire.request == .progress(write))
+        wire.answer(.accepted)
+        #expect(wire.request == syncOf("s", at: 3, listened: 8))
+    }
+
+    @Test func theLastTenSecondsDoNotFinishAnItem() {
+        var wire = Wire()
+        wire.open("s", at: 160)
+        wire.hear(15, to: 175, .pause)
+        #expect(wire.request == syncOf("s", at: 169.5, listened: 15))
+        wire.answer(.accepted)
+        #expect(wire.sync.unsent.isEmpty)
+        wire.hear(5, to: 180, .end)
+        #expect(wire.request == syncOf("s", at: 180, listened: 5))
+    }
+
+    @Test func oneRequestAtATimeForEachAccount() {
+        var wire = Wire()
+        let other = ItemID(source: "abs", key: "b/x")
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.hear(1, to: 31, .pause)
+        #expect(wire.sent.count == 1)
+        let write = ProgressWrite(item: other, kind: .finish, position: .zero, duration: .zero, made: 1)
+        wire.take(wire.sync.write(write, wire.now))
+        #expect(wire.sent.map(\.account) == ["a", "b"])
+    }
+
+    @Test func signedOutKeepsEverythingUntilTheNextLogin() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.signedOut)
+        wire.pass(10_000)
+        #expect(wire.sent.isEmpty)
+        #expect(wire.sync.unsent.count == 1)
+        wire.take(wire.sync.signedIn(account: "a", wire.now))
+        #expect(wire.request == syncOf("s", at: 30, listened: 30))
+    }
+
+    @Test func localFilesHaveNoServerToTell() {
+        var wire = Wire()
+        wire.open("s", plain.id)
+        wire.hear(60, to: 60, .stop, plain.id)
+        wire.take(wire.sync.closed(plain.id, wire.now))
+        #expect(wire.sent.isEmpty)
+        #expect(wire.rows.isEmpty)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import GRDB
+import Listening
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite struct DurabilityTests {
+    @Test func killingTheWriterLosesAtMostTheWriteBeingMade() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let writer = try Child(Child.built("store-writer"), [path])
+            var said: Int64 = 0
+            while said < 500, let line = writer.line() { said = Int64(line) ?? 0 }
+            writer.send(SIGKILL)
+            while let line = writer.line() { said = max(said, Int64(line) ?? 0) }
+            #expect(await writer.end() == -SIGKILL)
+            #expect(said >= 500)
+
+            let store = try Store.open(at: path) { Issue.record("\($0)") }
+            #expect(store.notice == nil)
+            let item = ItemID(source: "file", key: "killed")
+            let place = try #require(try await store.place(of: item))
+            #expect((said...said + 1).contains(place.updated))
+            #expect(try await store.stretch("killed")?.place == place.position)
+        }
+    }
+
+    /// The database's own file, without the log, has everything: what a checkpoint has put there it has fsynced.
+    private func inDatabaseAlone(_ path: String, _ folder: String) async throws -> Place? {
+        let copy = "\(folder)/copy-\(UUID().uuidString).sqlite"
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        return try await Store.open(at: copy) { _ in }.place(of: emma)
+    }
+
+    @Test func flushPutsEverythingGivenBeforeIntoTheDatabase() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path) { Issue.record("\($0)") }
+            try await store.flush()
+            for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            _ = try await store.place(of: emma)
+            #expect(try await inDatabaseAlone(path, folder) == nil)
+            try await store.flush()
+            #expect(try await inDatabaseAlone(path, folder) == place(emma, 100))
+        }
+    }
+
+    @Test func aCheckpointFollowsAWriteByItself() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, checkpointAfter: .milliseconds(1)) { Issue.record("\($0)") }
+            store.post(.place(place(emma, 7)))
+            while try await inDatabaseAlone(path, folder) == nil { await Task.yield() }
+        }
+    }
+
+    /// `max_page_count` makes SQLite say that the disk is full.
+    @Test func whatAFullDiskRefusedIsWrittenWhenThereIsRoom() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path) { trouble.yield($0) }
+            try await store.write(.place(place(emma, 1)))
+            try await store.perform { db in
+                let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+            let long = String(repeating: "long ", count: 10_000)
+            for second in 2...9 { store.post(.item(item(ulysses, long)), .played(place(emma, Double(second)), at: 1)) }
+            await #expect(throws: StoreError.full(path: path)) { try await store.flush() }
+            await #expect(throws: StoreError.full(path: path)) { try await store.write(.rate(emma, 2)) }
+            #expect(try await store.place(of: emma) == place(emma, 1))
+
+            try await store.perform { db in try db.execute(sql: "PRAGMA max_page_count = 100000") }
+            try await store.flush()
+            #expect(try await store.place(of: emma) == place(emma, 9))
+            #expect(try await store.item(ulysses)?.title == long)
+            #expect(try await store.rate(of: emma) == nil)
+            trouble.finish()
+            let told = await Array(troubles)
+            #expect(told == [.began(.full(path: path)), .ended])
+        }
+    }
+
+    @Test func aDatabaseTornAwayDoesNotEndTheProgram() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path) { trouble.yield($0) }
+            try await store.perform { db in try db.execute(sql: "DROP TABLE places") }
+            for second in 1...5 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            await #expect(throws: StoreError.self) { try await store.place(of: emma) }
+            trouble.finish()
+            #expect(await Array(troubles).count == 1)
+        }
+    }
+}
+
+extension Array {
+    init(_ stream: AsyncStream<Element>) async {
+        self = []
+        for await element in stream { append(element) }
+    }
+}

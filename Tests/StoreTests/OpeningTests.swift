@@ -1,0 +1,188 @@
+import Foundation
+import GRDB
+import Listening
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite struct OpeningTests {
+    private func open(_ path: String) throws -> Store { try Store.open(at: path) { Issue.record("\($0)") } }
+
+    @Test func theInstallationKeepsItsName() async throws {
+        try await withTemporaryFolder { folder in
+            let first = try open("\(folder)/state.sqlite").deviceID
+            #expect(UUID(uuidString: first) != nil && first == first.lowercased())
+            #expect(try open("\(folder)/state.sqlite").deviceID == first)
+            #expect(try open("\(folder)/other.sqlite").deviceID != first)
+        }
+    }
+
+    @Test func nobodyElseMayRead() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state/dogear/state.sqlite"
+            let store = try open(path)
+            try await store.write(.place(place(emma, 1)))
+            #expect(mode(of: "\(folder)/state") == 0o700)
+            #expect(mode(of: "\(folder)/state/dogear") == 0o700)
+            for suffix in ["", "-wal", "-shm"] { #expect(mode(of: path + suffix) == 0o600, "\(suffix)") }
+        }
+    }
+
+    @Test func rightsThatWereTooWideAreTakenBack() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/dogear/state.sqlite"
+            try await open(path).write(.place(place(emma, 1)))
+            chmod("\(folder)/dogear", 0o755)
+            chmod(path, 0o644)
+            let store = try open(path)
+            #expect(mode(of: "\(folder)/dogear") == 0o700)
+            #expect(mode(of: path) == 0o600)
+            #expect(try await store.place(of: emma) == place(emma, 1))
+        }
+    }
+
+    @Test(arguments: [
+        "not a database, but long enough to look like one: " + String(repeating: "x", count: 4096), "short",
+    ])
+    func whatIsNoDatabaseIsSetAside(text: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            let store = try open(path)
+            let notice = try #require(store.notice)
+            #expect(notice.setAside.wholeMatch(of: /.*\/state\.sqlite\.damaged-\d{8}-\d{6}/) != nil)
+            #expect(try String(contentsOfFile: notice.setAside, encoding: .utf8) == text)
+            #expect(notice.accounts == 0 && notice.places == 0)
+            try await store.write(.place(place(emma, 1)))
+            #expect(try open(path).notice == nil)
+        }
+    }
+
+    @Test func twoDamagedDatabasesOfOneSecondAreBothKept() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            var names: Set<String> = []
+            for number in 1...3 {
+                try "damaged \(number)".write(toFile: path, atomically: false, encoding: .utf8)
+                names.insert(try #require(try open(path).notice).setAside)
+            }
+            #expect(names.count == 3)
+            #expect(names.allSatisfy { FileManager.default.fileExists(atPath: $0) })
+        }
+    }
+
+    /// Overwrites pages in the middle of a database of a hundred pages or more.
+    @Test func whatCanStillBeReadIsCarriedOver() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            var device = ""
+            do {
+                let store = try open(path)
+                device = store.deviceID
+                for number in 0..<5000 { store.post(.place(place(ItemID(source: "file", key: "\(number)"), 1))) }
+                try await store.write(.account(account("a")), .stretch(stretch("s", listened: 3)))
+            }
+            let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            try file.seek(toOffset: UInt64(size / 2 / 4096 * 4096))
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 8 * 4096))
+            try file.close()
+            let store = try open(path)
+            let notice = try #require(store.notice)
+            #expect(notice.accounts == 1)
+            #expect(notice.places > 2500 && notice.places < 5000)
+            #expect(store.deviceID == device)
+            #expect(try await store.accounts() == [account("a")])
+            #expect(try await store.unsent() == [stretch("s", listened: 3)])
+        }
+    }
+
+    @Test func aLaterVersionsDatabaseIsNotTouched() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            do {
+                let store = try open(path)
+                try await store.perform { db in
+                    try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('v99')")
+                }
+            }
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(throws: StoreError.newer(path: path)) { try open(path) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+            #expect("\(StoreError.newer(path: path))".contains("later version"))
+        }
+    }
+
+    @Test func aFolderThatCannotBeIsNamed() async throws {
+        try await withTemporaryFolder { folder in
+            try "".write(toFile: "\(folder)/file", atomically: false, encoding: .utf8)
+            for path in ["\(folder)/file/dogear/state.sqlite", "/proc/dogear/state.sqlite"] {
+                let error = #expect(throws: StoreError.self) { try open(path) }
+                let parent = (path as NSString).deletingLastPathComponent
+                #expect(error?.description.contains(parent) == true, "\(String(describing: error))")
+                #expect(error?.description.contains("XDG_STATE_HOME") == true)
+            }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
+    func aReadOnlyFolderIsNamed() async throws {
+        await withTemporaryFolder { folder in
+            chmod(folder, 0o500)
+            defer { chmod(folder, 0o700) }
+            let path = "\(folder)/dogear/state.sqlite"
+            let error = #expect(throws: StoreError.self) { try open(path) }
+            #expect(error?.description.contains("\(folder)/dogear") == true)
+        }
+    }
+
+    @Test func absurdNumbersAreReadAsTheyAre() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try open("\(folder)/state.sqlite")
+            let absurd = Place(
+                item: emma, position: BookTime(microseconds: .min), duration: BookTime(microseconds: .max),
+                updated: .min)
+            try await store.write(.played(absurd, at: .max))
+            var long = stretch("s")
+            long.listened = BookTime(microseconds: .max)
+            try await store.write(.stretch(long), .item(item(emma)))
+            #expect(try await store.place(of: emma) == absurd)
+            #expect(try await store.unsent() == [long])
+            #expect(try await store.lastPlayed()?.at == .max)
+        }
+    }
+
+    @Test func rowsThatMakeNoSenseAreAsGoodAsNone() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try open("\(folder)/state.sqlite")
+            try await store.write(.account(account("a")), .stretch(stretch("s")), .item(item(emma)))
+            try await store.write(.played(place(emma, 1), at: 1))
+            try await store.perform { db in
+                try db.execute(sql: "UPDATE accounts SET login = 'carrier pigeon'; UPDATE stretches SET delivery = ''")
+                try db.execute(sql: #"UPDATE items SET json = '{"kind":"book","title":1e999,"duration":1e999}'"#)
+            }
+            #expect(try await store.accounts() == [])
+            #expect(try await store.stretches() == [])
+            #expect(try await store.item(emma) == nil)
+            #expect(try await store.lastPlayed() == nil)
+            #expect(try await store.place(of: emma) == place(emma, 1))
+        }
+    }
+
+    @Test func itemsOnlyLookedAtAreForgottenSometime() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let ids = (0..<600).map { ItemID(source: "abs", key: "a/\($0)") }
+            do {
+                let store = try open(path)
+                try await store.write(ids.map { .item(item($0)) })
+                try await store.write(.played(place(ids[0], 1), at: 1), .stretch(stretch("s", ids[1])))
+            }
+            let store = try open(path)
+            var kept: [Int] = []
+            for (index, id) in ids.enumerated() where try await store.item(id) != nil { kept.append(index) }
+            #expect(kept == [0, 1] + Array(100..<600))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import GRDB
+import Listening
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite struct StoreTests {
+    /// With a new journal in a folder of its own.
+    func withStore(_ body: (Store) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let store = try Store.open(at: "\(folder)/dogear/state.sqlite") { Issue.record("\($0)") }
+            try await body(store)
+        }
+    }
+
+    @Test func accountsKeepTheOrderOfLoggingIn() async throws {
+        try await withStore { store throws in
+            var first = account("b")
+            try await store.write(.account(first), .account(account("a", user: "cassandra")))
+            first.isSignedOut = true
+            first.serverVersion = "2.36.0"
+            first.caFile = "/etc/ssl/own.pem"
+            try await store.write(.account(first))
+            #expect(try await store.accounts() == [first, account("a", user: "cassandra")])
+            #expect(try await store.account("b") == first)
+            try await store.write(.removeAccount(id: "b"))
+            #expect(try await store.accounts().map(\.id) == ["a"])
+            #expect(try await store.account("b") == nil)
+        }
+    }
+
+    @Test func aPlaceFromTheServerDoesNotCountAsPlayed() async throws {
+        try await withStore { store throws in
+            try await store.write(.item(item(emma)), .item(item(ulysses, "Ulysses")))
+            try await store.write(.place(place(emma, 30, updated: 99)))
+            #expect(try await store.lastPlayed() == nil)
+            try await store.write(.played(place(ulysses, 10), at: 5))
+            try await store.write(.place(place(ulysses, 60, updated: 7)))
+            let last = try await store.lastPlayed()
+            #expect(last?.item.title == "Ulysses")
+            #expect(last?.place == place(ulysses, 60, updated: 7))
+            #expect(last?.at == 5)
+            try await store.write(.played(place(emma, 31), at: 6))
+            #expect(try await store.recent(limit: 10).map(\.place.item) == [emma, ulysses])
+            #expect(try await store.recent(limit: 1).map(\.place.item) == [emma])
+        }
+    }
+
+    @Test func whatIsPlayedButNotDescribedIsPassedOver() async throws {
+        try await withStore { store throws in
+            try await store.write(.item(item(emma)), .played(place(emma, 1), at: 1), .played(place(ulysses, 1), at: 2))
+            #expect(try await store.lastPlayed()?.item.id == emma)
+        }
+    }
+
+    @Test func placesOfManyItemsComeInOneAnswer() async throws {
+        try await withStore { store throws in
+            try await store.write(.place(place(emma, 1)), .place(place(ulysses, 2)))
+            let unknown = ItemID(source: "file", key: "\"]; DROP TABLE places; --")
+            let places = try await store.places(of: [emma, unknown, ulysses])
+            #expect(places == [emma: place(emma, 1), ulysses: place(ulysses, 2)])
+            #expect(try await store.places(of: []) == [:])
+            #expect(try await store.place(of: unknown) == nil)
+        }
+    }
+
+    @Test func aStretchStaysUntilItIsRemoved() async throws {
+        try await withStore { store throws in
+            var refused = stretch("refused", listened: 9, started: 2)
+            refused.delivery = .parked
+            refused.refusal = "no such item"
+            refused.isClosed = true
+            var sent = stretch("sent", listened: 4, started: 1)
+            sent.sentListened = sent.listened
+            sent.sentPlace = sent.place
+            try await store.write(.stretch(refused), .stretch(sent))
+            #expect(try await store.stretches() == [sent, refused])
+            #expect(try await store.unsent() == [refused])
+            #expect(try await store.stretch("refused") == refused)
+            try await store.write(.removeStretch(id: "refused"))
+            #expect(try await store.stretch("refused") == nil)
+        }
+    }
+
+    @Test func theLastProgressCommandOfAnItemCounts() async throws {
+        try await withStore { store throws in
+            func command(_ kind: ProgressWrite.Kind, _ made: Int64) -> ProgressWrite {
+                ProgressWrite(item: emma, kind: kind, position: .seconds(7), duration: .seconds(9), made: made)
+            }
+            try await store.write(.progress(command(.finish, 1)), .progress(command(.unfinish, 2)))
+            #expect(try await store.progressWrites() == [command(.unfinish, 2)])
+            try await store.write(.removeProgress(emma))
+            #expect(try await store.progressWrites() == [])
+        }
+    }
+
+    @Test func theRingOfMovesHoldsFifty() async throws {
+        try await withStore { store throws in
+            for number in 1...60 {
+                store.post(.move(Move(at: Int64(number), item: emma, from: .zero, to: .second, cause: "seek")))
+            }
+            let moves = try await store.moves()
+            #expect(moves.map(\.at) == (11...60).reversed().map(Int64.init))
+            #expect(moves.first == Move(at: 60, item: emma, from: .zero, to: .second, cause: "seek"))
+        }
+    }
+
+    @Test func ratesAreRememberedPerItem() async throws {
+        try await withStore { store throws in
+            try await store.write(.rate(emma, 1.35), .rate(ulysses, .nan))
+            #expect(try await store.rate(of: emma) == 1.35)
+            #expect(try await store.rate(of: ulysses) == nil)
+            try await store.write(.rate(emma, nil))
+            #expect(try await store.rate(of: emma) == nil)
+        }
+    }
+
+    @Test func anItemKeepsItsDescriptionButNoStreamAddress() async throws {
+        try await withStore { store throws in
+            let stream = AudioStream(
+                url: "https://h/public/session/s3cret", headers: ["Authorization": "Bearer s3cret"])
+            var book = Item(
+                id: emma, kind: .book, title: "Emma", authors: ["Jane Austen"], narrators: ["A. Reader"],
+                series: [SeriesPlace(name: "Novels", sequence: "4-6")], podcast: "P",
+                tracks: [
+                    Track(start: .zero, duration: .seconds(10), audio: .file(path: "/b/1.mp3"), title: "One"),
+                    Track(start: .seconds(10), duration: .seconds(20.5), audio: .stream(stream)),
+                ],
+                chapters: [
+                    Chapter(title: "I", start: .zero, end: .seconds(12)),
+                    Chapter(title: "II", start: .seconds(12), end: .seconds(30.5)),
+                ])
+            book.subtitle = "A novel"
+            book.genres = ["Comedy"]
+            book.published = "1815"
+            book.summary = "Matches \u{1F491}"
+            book.language = "en"
+            book.coverPath = "/c/1.png"
+            book.url = "https://h/item/li_emma"
+            try await store.write(.item(book))
+            let kept = try #require(try await store.item(emma))
+            #expect(kept.tracks.map(\.audio) == [.file(path: "/b/1.mp3"), .stream(AudioStream(url: ""))])
+            #expect(kept.tracks.map(\.start) == book.tracks.map(\.start))
+            #expect(kept.duration == .seconds(30.5))
+            #expect(kept.chapters == book.chapters)
+            #expect([kept.subtitle, kept.podcast, kept.published] == ["A novel", "P", "1815"])
+            #expect([kept.summary, kept.language] == ["Matches \u{1F491}", "en"])
+            #expect([kept.coverPath, kept.url] == ["/c/1.png", "https://h/item/li_emma"])
+            #expect(kept.series == book.series && kept.authors == book.authors && kept.narrators == book.narrators)
+            #expect(kept.genres == ["Comedy"] && kept.tracks[0].title == "One")
+            let json = try await store.perform { db in try String.fetchOne(db, sql: "SELECT json FROM items") }
+            #expect(json?.contains("s3cret") == false)
+        }
+    }
+
+    @Test func writesAreDoneInTheOrderTheyWereGiven() async throws {
+        try await withStore { store throws in
+            for second in 1...10_000 {
+                store.journal(
+                    place: place(emma, Double(second)), stretch: stretch("s", listened: Double(second)), at: 1)
+            }
+            #expect(try await store.place(of: emma)?.position == .seconds(10_000))
+            #expect(try await store.stretch("s")?.listened == .seconds(10_000))
+        }
+    }
+
+    @Test func severalEntriesAreKeptTogetherOrNotAtAll() async throws {
+        try await withStore { store throws in
+            try await store.perform { db in try db.execute(sql: "DROP TABLE rates") }
+            await #expect(throws: StoreError.self) { try await store.write(.place(place(emma, 5)), .rate(emma, 2)) }
+            #expect(try await store.place(of: emma) == nil)
+        }
+    }
+
+    @Test func theMemoryServesWhenNoFolderDoes() async throws {
+        let store = try Store.inMemory()
+        store.journal(place: place(emma, 3), stretch: nil, at: 1)
+        try await store.flush()
+        #expect(try await store.place(of: emma)?.position == .seconds(3))
+    }
+}

@@ -1,0 +1,140 @@
+internal import EventLoop
+internal import Glibc
+
+/// A web server on 127.0.0.1 for tests that must see, or break, what goes over the wire: one thread per connection, one
+/// request per connection.
+public final class LoopbackServer: Sendable {
+    public struct Request: Sendable {
+        public let method: String
+        /// With the query, as sent.
+        public let path: String
+        /// Names in lower case.
+        public let headers: [String: String]
+    }
+
+    public enum Answer: Sendable {
+        /// Sent as it is, then closed.
+        case bytes([UInt8])
+        /// Sent, then nothing more until the client goes or the server stops.
+        case stall(after: [UInt8])
+    }
+
+    public let port: UInt16
+    private let listener: Int32
+    private let handler: @Sendable (Request) -> Answer
+    private let log = Locked<[Request]>([])
+
+    public var address: String { "http://127.0.0.1:\(port)" }
+    public var requests: [Request] { log.withLock { $0 } }
+
+    public init(_ handler: @escaping @Sendable (Request) -> Answer) throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let socket = listener
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(socket, address, length) | listen(socket, 64) | getsockname(socket, address, &length)
+            }
+        }
+        guard code == 0 else { throw ToolFailure(tool: "listen", code: errno) }
+        port = UInt16(bigEndian: address.sin_port)
+        self.handler = handler
+        spawnThread { [self] in accept() }
+    }
+
+    /// Ends the listening; open connections end with their clients.
+    public func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    private func accept() {
+        while true {
+            let connection = Glibc.accept(listener, nil, nil)
+            guard connection >= 0 else { break }
+            spawnThread { [self] in serve(connection) }
+        }
+        close(listener)
+    }
+
+    private func serve(_ connection: Int32) {
+        defer { close(connection) }
+        guard let request = readRequest(connection) else { return }
+        log.withLock { $0.append(request) }
+        let answer = handler(request)
+        switch answer {
+        case .bytes(let bytes): send(bytes, to: connection)
+        case .stall(let bytes):
+            send(bytes, to: connection)
+            var byte: UInt8 = 0
+            while read(connection, &byte, 1) > 0 {}
+        }
+    }
+
+    private func readRequest(_ connection: Int32) -> Request? {
+        var text: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 4096)
+        while !text.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+            let count = read(connection, &block, block.count)
+            guard count > 0 else { return nil }
+            text += block[..<count]
+        }
+        let lines = String(decoding: text, as: UTF8.self).split(separator: "\r\n")
+        let words = (lines.first ?? "").split(separator: " ")
+        guard words.count == 3 else { return nil }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
+        }
+        return Request(method: String(words[0]), path: String(words[1]), headers: headers)
+    }
+
+    private func send(_ bytes: [UInt8], to connection: Int32) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(connection, $0.baseAddress! + sent, min($0.count - sent, 1 << 18), Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// An answer with head and body.
+    public static func response(
+        _ status: String, headers: [String: String] = [:], body: [UInt8] = [], length: Int? = nil
+    ) -> [UInt8] {
+        var head = "HTTP/1.1 \(status)\r\nContent-Length: \(length ?? body.count)\r\nConnection: close\r\n"
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        return Array((head + "\r\n").utf8) + body
+    }
+
+    /// The whole of a file, or the range that was asked for.
+    public static func file(_ bytes: [UInt8], type: String, for request: Request) -> [UInt8] {
+        let headers = ["Content-Type": type, "Accept-Ranges": "bytes"]
+        guard let range = request.headers["range"]?.dropFirst("bytes=".count).split(separator: "-"),
+            let first = range.first.flatMap({ Int($0) }), first < bytes.count
+        else { return response("200 OK", headers: headers, body: bytes) }
+        let last = min(range.count > 1 ? Int(range[1]) ?? .max : .max, bytes.count - 1)
+        let partial = headers.merging(["Content-Range": "bytes \(first)-\(last)/\(bytes.count)"]) { $1 }
+        return response("206 Partial Content", headers: partial, body: Array(bytes[first...max(first, last)]))
+    }
+}
+
+private final class Body: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+private func spawnThread(_ run: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    pthread_create(
+        &thread, nil,
+        { context in
+            Unmanaged<Body>.fromOpaque(context!).takeRetainedValue().run()
+            return nil
+        }, Unmanaged.passRetained(Body(run)).toOpaque())
+    pthread_detach(thread)
+}

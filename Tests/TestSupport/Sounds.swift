@@ -1,0 +1,102 @@
+internal import EventLoop
+internal import Glibc
+
+/// Audio made by ffmpeg while the tests run: a rising tone whose pitch tells its time, so that a test can hear where it
+/// is instead of believing the position it is told.
+public enum Sounds {
+    /// Hertz at the start, and by how many it rises each second.
+    public static let lowest = 300.0
+    public static let rise = 100.0
+
+    /// A folder of this process's own, for everything tests write.
+    public static let folder: String = {
+        var template = Array("/tmp/dogear-tests-XXXXXX".utf8CString)
+        let path = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
+        atexit { try? Sounds.run(["rm", "-rf", Sounds.folder]) }
+        return String(cString: path!)
+    }()
+
+    private static let made = Locked<Set<String>>([])
+
+    /// - Parameters:
+    ///   - name: the file to make; its ending chooses the format. Made once, then reused.
+    ///   - seconds: its length.
+    ///   - offset: what its pitch says at its start.
+    ///   - options: more for ffmpeg, before the output.
+    ///   - metadata: an ffmetadata text: tags and chapters.
+    public static func tone(
+        _ name: String, seconds: Double, offset: Double = 0, options: [String] = [], metadata: String? = nil
+    ) throws -> String {
+        try made.withLock { made in
+            let path = "\(folder)/\(name)"
+            guard made.insert(name).inserted else { return path }
+            if let slash = path.lastIndex(of: "/") { try run(["mkdir", "-p", String(path[..<slash])]) }
+            let wave = "0.5*sin(2*PI*(\(lowest)*(t+\(offset))+\(rise / 2)*(t+\(offset))*(t+\(offset))))"
+            var arguments = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-f", "lavfi"]
+            arguments += ["-i", "aevalsrc='\(wave)':s=48000:d=\(seconds)"]
+            if let metadata {
+                try write(Array(metadata.utf8), to: path + ".ffmeta")
+                arguments += ["-f", "ffmetadata", "-i", path + ".ffmeta", "-map_metadata", "1", "-map_chapters", "1"]
+                arguments += ["-map", "0:a"]
+            }
+            try run(arguments + options + [path])
+            return path
+        }
+    }
+
+    /// An ffmetadata text with tags and chapters that start at these seconds.
+    public static func metadata(
+        _ tags: [(String, String)], chapters: [(String, Double)] = [], end: Double = 0
+    ) -> String {
+        var text = ";FFMETADATA1\n" + tags.map { "\($0.0)=\($0.1)\n" }.joined()
+        for (index, chapter) in chapters.enumerated() {
+            let next = index + 1 < chapters.count ? chapters[index + 1].1 : end
+            text += "[CHAPTER]\nTIMEBASE=1/1000\nSTART=\(Int(chapter.1 * 1000))\nEND=\(Int(next * 1000))\n"
+            text += "title=\(chapter.0)\n"
+        }
+        return text
+    }
+
+    public static func write(_ bytes: [UInt8], to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw ToolFailure(tool: "open \(path)", code: errno) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw ToolFailure(tool: "write \(path)", code: errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    public static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ToolFailure(tool: "open \(path)", code: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor, &block, block.count)
+            guard count > 0 else { return bytes }
+            bytes += block[..<count]
+        }
+    }
+
+    /// Runs a program found on PATH to its end.
+    public static func run(_ arguments: [String]) throws {
+        var argv = arguments.map { strdup($0) as UnsafeMutablePointer<CChar>? } + [nil]
+        defer { for argument in argv { free(argument) } }
+        var child = pid_t()
+        let code = posix_spawnp(&child, argv[0]!, nil, nil, &argv, environ)
+        guard code == 0 else { throw ToolFailure(tool: arguments[0], code: code) }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        guard status == 0 else { throw ToolFailure(tool: arguments.joined(separator: " "), code: status) }
+    }
+}
+
+public struct ToolFailure: Error, CustomStringConvertible {
+    let tool: String
+    let code: Int32
+    public var description: String { "\(tool) failed with \(code)" }
+}
