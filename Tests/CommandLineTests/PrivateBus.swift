@@ -1,9 +1,10 @@
 import Foundation
+import Glibc
 
 /// A session bus of its own that can start no services, for one test.
 final class PrivateBus: Sendable {
     let address: String
-    private let process: Process
+    private let process: Child
 
     static let isPossible = FileManager.default.isExecutableFile(atPath: program)
     private static let program = "/usr/bin/dbus-daemon"
@@ -19,15 +20,22 @@ final class PrivateBus: Sendable {
             </policy></busconfig>
             """.utf8
         ).write(to: URL(fileURLWithPath: configuration))
-        process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.program)
-        process.arguments = ["--config-file=\(configuration)", "--nofork", "--print-address=1"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
+        let null = try Child.open("/dev/null", O_RDWR)
+        let (reader, writer) = try Child.pipe()
+        defer { for file in [null, reader] { close(file) } }
+        do {
+            defer { close(writer) }
+            process = try Child(
+                Self.program, ["--config-file=\(configuration)", "--nofork", "--print-address=1"], environment: [:],
+                folder: "/", input: null, output: writer, errors: null)
+        }
         // It prints its address when it is ready.
-        _ = output.fileHandleForReading.availableData
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        _ = read(reader, &buffer, buffer.count)
     }
 
-    deinit { process.terminate() }
+    deinit {
+        kill(process.pid, SIGTERM)
+        waitpid(process.pid, nil, 0)
+    }
 }

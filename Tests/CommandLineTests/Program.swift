@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// The built program, run as a process with an environment of its own.
 struct Program {
@@ -37,58 +38,26 @@ struct Program {
     }
 
     func callAsFunction(_ arguments: [String], input: String? = nil) async throws -> Outcome {
-        let process = try prepared(arguments)
         let (output, errors) = (home.path + "/out-\(UUID())", home.path + "/err-\(UUID())")
-        for file in [output, errors] { try Data().write(to: URL(fileURLWithPath: file)) }
-        process.standardOutput = FileHandle(forWritingAtPath: output)
-        process.standardError = FileHandle(forWritingAtPath: errors)
-        if let input {
-            let file = home.path + "/in-\(UUID())"
-            try Data(input.utf8).write(to: URL(fileURLWithPath: file))
-            process.standardInput = FileHandle(forReadingAtPath: file)
-        } else {
-            process.standardInput = FileHandle.nullDevice
-        }
-        try await ended(process)
+        let typed = home.path + "/in-\(UUID())"
+        try Data((input ?? "").utf8).write(to: URL(fileURLWithPath: typed))
+        let files = try [
+            Child.open(typed, O_RDONLY), Child.open(output, O_WRONLY | O_CREAT),
+            Child.open(errors, O_WRONLY | O_CREAT),
+        ]
+        defer { for file in files { close(file) } }
+        let code = try await started(arguments, input: files[0], output: files[1], errors: files[2]).ended()
         return Outcome(
-            code: process.terminationStatus, output: try String(contentsOfFile: output, encoding: .utf8),
+            code: code, output: try String(contentsOfFile: output, encoding: .utf8),
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// Ready to run, for tests that talk to it while it runs.
-    func prepared(_ arguments: [String]) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.path)
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: home.path)
+    /// For tests that talk to it while it runs.
+    func started(_ arguments: [String], input: Int32, output: Int32, errors: Int32) throws -> Child {
         var environment = ["HOME": home.path, "PATH": "/usr/bin:/bin", "TZ": "UTC"]
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus
-        process.environment = environment
-        return process
-    }
-
-    /// Lines as they come, to the end.
-    static func lines(of pipe: Pipe) -> AsyncStream<String> {
-        AsyncStream { stream in
-            let thread = Thread {
-                var rest = Data()
-                while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
-                    rest += data
-                    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                        stream.yield(String(decoding: rest[..<end], as: UTF8.self))
-                        rest = Data(rest[(end + 1)...])
-                    }
-                }
-                stream.finish()
-            }
-            thread.start()
-        }
-    }
-
-    private func ended(_ process: Process) async throws {
-        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in done.resume() }
-            do { try process.run() } catch { done.resume(throwing: error) }
-        }
+        return try Child(
+            Self.path, arguments, environment: environment, folder: home.path, input: input, output: output,
+            errors: errors)
     }
 }
