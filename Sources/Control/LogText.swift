@@ -6,8 +6,14 @@ public enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
 
     public static let names = allCases.map(\.rawValue)
 
-    /// Any name: what is not known counts as ``info``.
-    public init(named name: String) { self = Self(rawValue: name) ?? .info }
+    /// - Returns: nil for a word that names none. Two more levels that Swift programs have fall to their neighbours.
+    public init?(named name: String) {
+        switch name {
+        case "trace": self = .debug
+        case "critical": self = .error
+        default: self.init(rawValue: name)
+        }
+    }
 
     /// Of syslog.
     public var priority: Int {
@@ -47,7 +53,7 @@ public enum LogText {
     private static func record(_ line: Substring) -> LogsReport.Row? {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
         let head = fields[0].split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
-        guard head.count == 4, head[2].last == ":", LogLevel(rawValue: String(head[1])) != nil,
+        guard head.count == 4, head[2].last == ":", LogLevel(named: String(head[1])) != nil,
             let date = try? style.parse(String(head[0]))
         else { return nil }
         var facts: [String: String] = [:]

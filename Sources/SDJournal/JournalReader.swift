@@ -2,8 +2,8 @@ internal import CSystemd
 public import Control
 internal import Glibc
 
-/// What the daemon wrote to the systemd journal, for when it does not run and cannot be asked itself. The daemon's
-/// fields are MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=dogear, DOGEAR_ROOM, and DOGEAR_FACT_<NAME> for each fact.
+/// What the daemon wrote to the systemd journal, for when it does not run and cannot be asked itself. Its
+/// fields are MESSAGE with the facts at the end, PRIORITY, SYSLOG_IDENTIFIER=dogear and DOGEAR_ROOM.
 public enum JournalReader {
     public static let identifier = "dogear"
 
@@ -41,19 +41,9 @@ public enum JournalReader {
             guard let equals = text.firstIndex(of: "=") else { continue }
             fields[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
-        return row(time: Int64(time / 1000), fields: fields)
-    }
-
-    /// One entry as the daemon's own report has it.
-    static func row(time: Int64, fields: [String: String]) -> LogsReport.Row {
-        let prefix = "DOGEAR_FACT_"
-        var facts: [String: String] = [:]
-        for (name, value) in fields where name.hasPrefix(prefix) {
-            facts[name.dropFirst(prefix.count).lowercased()] = value
-        }
         return LogsReport.Row(
-            time: time, level: level(fields["PRIORITY"].flatMap { Int($0) } ?? 6), room: fields["DOGEAR_ROOM"] ?? "",
-            message: fields["MESSAGE"] ?? "", facts: facts)
+            time: Int64(time / 1000), level: level(fields["PRIORITY"].flatMap { Int($0) } ?? 6),
+            room: fields["DOGEAR_ROOM"] ?? "", message: fields["MESSAGE"] ?? "", facts: [:])
     }
 
     private static func level(_ priority: Int) -> String {
