@@ -27,7 +27,7 @@ public enum Arguments {
             let host = rest[..<slash]
             return host.isEmpty || host == "localhost" ? unescaped(rest[slash...]) : nil
         }
-        return isAddress(what) ? nil : what
+        return isAddress(what) && !what.hasPrefix("/") ? nil : what
     }
 
     /// Ids and addresses, which are not searched for.

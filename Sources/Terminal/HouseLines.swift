@@ -96,7 +96,7 @@ extension LogsReport.Row {
         let style: Surface.Style =
             switch LogLevel(named: level) {
             case .debug: .dim
-            case .info, .notice: .plain
+            case .info, .notice, nil: .plain
             case .warning: .warning
             case .error: .bad
             }

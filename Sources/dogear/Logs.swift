@@ -59,7 +59,7 @@ struct Logs: DogearCommand {
             case .signal("Logged", let values):
                 guard let json = try values.first?.string() else { continue }
                 let row = try decode(LogsReport.Row.self, json)
-                guard LogLevel(named: row.level) >= least else { continue }
+                guard matters(row, least) else { continue }
                 try show(json, output, as: LogsReport.Row.self) { [$0.line(on: $1)] }
             case .left: hint("The daemon has left; waiting for the next.")
             case .signal, .appeared: break
@@ -67,12 +67,16 @@ struct Logs: DogearCommand {
         }
     }
 
+    private func matters(_ row: LogsReport.Row, _ least: LogLevel) -> Bool {
+        LogLevel(named: row.level).map { $0 >= least } ?? true
+    }
+
     /// What is left of daemons that ran before.
     private func past() throws {
         let least = level.flatMap { LogLevel(rawValue: $0) } ?? .info
         var rows = JournalReader.records(limit: Int(limit), priority: least.priority)
         if let file = DaemonStarter.logFile, let text = tail(of: file) {
-            rows += LogText.records(in: text).filter { LogLevel(named: $0.level) >= least }
+            rows += LogText.records(in: text).filter { matters($0, least) }
             // Lines of one moment stay in their order: sorting alone would not promise that.
             rows = rows.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
                 \.element

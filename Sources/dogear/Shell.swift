@@ -25,7 +25,7 @@ extension DogearCommand {
             throw ExitCode(error.kind.rawValue)
         } catch let error as AmbiguousError {
             complain(error.sentence)
-            for row in error.rows { hint(row) }
+            for row in error.rows { hint(row, indent: "  ") }
             throw ExitCode(ControlError.Kind.notFound.rawValue)
         } catch let error as BusError {
             complain(error.message)
@@ -41,7 +41,7 @@ func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
 func complain(_ sentence: String) { write("dogear: \(Clean.line(sentence))\n", to: STDERR_FILENO) }
 
 /// Writes a line meant for people only, such as what to do about an empty list.
-func hint(_ sentence: String) { write(Clean.line(sentence) + "\n", to: STDERR_FILENO) }
+func hint(_ sentence: String, indent: String = "") { write(indent + Clean.line(sentence) + "\n", to: STDERR_FILENO) }
 
 func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
