@@ -155,7 +155,8 @@ extension Item {
                 throw SourceError(
                     .usage,
                     chapters.isEmpty
-                        ? "'\(title)' has no chapters" : "'\(title)' has chapters 1 to \(chapters.count), not \(number)")
+                        ? "'\(title)' has no chapters" : "'\(title)' has chapters 1 to \(chapters.count), not \(number)"
+                )
             }
             return chapters[number - 1].start
         }
