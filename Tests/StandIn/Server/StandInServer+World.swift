@@ -71,6 +71,13 @@ extension StandInServer {
         }
     }
 
+    /// Throws away what sockets have not fetched yet.
+    public func forgetEvents() {
+        change { world in
+            for sid in world.sockets.keys { world.sockets[sid]?.outbox = [] }
+        }
+    }
+
     /// Takes an item out of its library, as if its files had been removed.
     public func deleteItem(_ id: String) {
         change {

@@ -52,6 +52,8 @@ extension World {
         let forms = ItemJSON(found, version: version)
         let episode = session.episodeID.flatMap(found.item.episode)
         let isPodcast = found.item.podcast != nil
+        // A local session has the cover that its client named, which ours do not.
+        let isLocal = session.method == .local || session.method == nil
         let title = episode?.title ?? (isPodcast ? "" : found.item.title)
         let chapters = full ? episode?.chapters ?? found.item.chapters : []
         let head: JSON = [
@@ -59,7 +61,7 @@ extension World {
             "libraryItemId": .string(session.itemID), "bookId": episode == nil ? .string(found.item.mediaID) : nil,
             "episodeId": .optional(session.episodeID), "mediaType": isPodcast ? "podcast" : "book",
             "mediaMetadata": forms.metadata, "chapters": forms.chapters(chapters), "displayTitle": .string(title),
-            "displayAuthor": .string(found.item.authors.joined(separator: ", ")), "coverPath": forms.cover,
+            "displayAuthor": .string(found.item.authors.joined(separator: ", ")), "coverPath": isLocal ? nil : forms.cover,
             "duration": .double(session.duration), "playMethod": .optional(session.method?.rawValue),
             "mediaPlayer": session.mediaPlayer, "deviceInfo": full ? session.device : Self.stored(session.device),
         ]
