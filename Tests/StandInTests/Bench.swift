@@ -50,7 +50,8 @@ struct Bench: Sendable {
     }
 
     func get(_ target: String, headers: [String: String] = [:]) async throws -> RawResponse {
-        try await http.send("GET", target, headers: headers.merging(["Authorization": "Bearer \(token)"]) { one, _ in one })
+        try await http.send(
+            "GET", target, headers: headers.merging(["Authorization": "Bearer \(token)"]) { one, _ in one })
     }
 
     func post(_ target: String, _ body: JSON, method: String = "POST") async throws -> RawResponse {

@@ -111,7 +111,8 @@ import Testing
             try await open("d84ebe05-a6b6-411e-9688-236493506ade", Self.orchard, Self.desktop)
             try await open("3fa06da6-2a24-4368-92b4-578151091e97", Self.orchard, Self.desktop)
         case "sess-29-two-devices-sync-1":
-            try await open("ec479604-5d78-49ae-a33c-728c59917602", Self.orchard, ["deviceId": "other", "clientName": "o"])
+            try await open(
+                "ec479604-5d78-49ae-a33c-728c59917602", Self.orchard, ["deviceId": "other", "clientName": "o"])
         case "play-02-multifile":
             try await open("third", Self.orchard, ["deviceId": "third", "clientName": "t"])
             try await replay.sync("third", token: Self.lena, ["currentTime": 21, "timeListened": 1])
@@ -150,7 +151,8 @@ import Testing
                 ])
         case "local-14-live-sync-wins":
             try await replay.open(
-                "f4a1ff8e-ed1f-4aa2-b169-dad561605564", item: Self.orchard, device: ["deviceId": "z1", "clientName": "x"],
+                "f4a1ff8e-ed1f-4aa2-b169-dad561605564", item: Self.orchard,
+                device: ["deviceId": "z1", "clientName": "x"],
                 token: Self.lena)
         case "finish-05-live-first-sync-at-end":
             let answer = try await replay.ask(
@@ -218,7 +220,8 @@ import Testing
             configuration.refreshGrace = 0
             // These servers had one author's folder only.
             let books = configuration.libraries[0].items.filter { $0.authors == ["Sam Field"] }
-            configuration.libraries[0].items = StandInItems(books.sorted { $0.title == "Only Paper" && $1.title != $0.title })
+            configuration.libraries[0].items = StandInItems(
+                books.sorted { $0.title == "Only Paper" && $1.title != $0.title })
         } before: { name, replay in
             guard name.contains("-02-status") else { return }
             replay.learn(library, as: "e038225c-28c8-4cca-b5d9-6afeda736d3e")

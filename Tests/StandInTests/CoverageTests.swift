@@ -18,6 +18,11 @@ import Testing
         }
     }
 
+    @Test func theSocketStoryIsTold() throws {
+        let listed = try Coverage().fates.filter { $0.fate == .replayed(story: "socket") }.map(\.name)
+        #expect(listed == SocketTests.spoken)
+    }
+
     @Test func recordingsHoldNoTokens() throws {
         for name in Recording.names {
             let text = String(decoding: try Recording.json(name).bytes, as: UTF8.self)

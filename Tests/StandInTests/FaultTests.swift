@@ -20,12 +20,16 @@ import Testing
             bench.server.fail(.status(500), method: "POST", path: "/api/session/*/sync", times: .max)
             bench.server.fail(.html(), path: "/api/libraries/**")
             let session = try await bench.play()
-            #expect(try await bench.post("/api/session/\(session)/sync", ["currentTime": 5, "timeListened": 5]).status == 500)
+            #expect(
+                try await bench.post("/api/session/\(session)/sync", ["currentTime": 5, "timeListened": 5]).status
+                    == 500)
             #expect(bench.server.progress(of: "ann", item: Bench.book) == nil)
             let page = try await bench.get("/api/libraries/l1/items")
             #expect(page.header("content-type") == "text/html; charset=utf-8")
             bench.server.clearFaults()
-            #expect(try await bench.post("/api/session/\(session)/sync", ["currentTime": 5, "timeListened": 5]).status == 200)
+            #expect(
+                try await bench.post("/api/session/\(session)/sync", ["currentTime": 5, "timeListened": 5]).status
+                    == 200)
         }
     }
 

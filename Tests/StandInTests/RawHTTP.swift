@@ -91,7 +91,8 @@ struct RawHTTP: Sendable {
             let pair = line.split(separator: ":", maxSplits: 1)
             return (pair[0].lowercased(), pair.count > 1 ? pair[1].trimmingCharacters(in: .whitespaces) : "")
         }
-        var response = RawResponse(status: status, headers: headers, body: Data(bytes[end.upperBound...]), isComplete: true)
+        var response = RawResponse(
+            status: status, headers: headers, body: Data(bytes[end.upperBound...]), isComplete: true)
         if response.header("transfer-encoding") == "chunked" {
             (response.body, response.isComplete) = unchunked(response.body)
         } else if let length = response.header("content-length").flatMap({ Int($0) }), !isHead {

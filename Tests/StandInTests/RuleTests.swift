@@ -85,8 +85,10 @@ import Testing
             } catch { return "\(error)" }
         }
         #expect(try complaint("{").contains("not JSON"))
-        #expect(try complaint(#"{"libraries":[{"name":"B","mediaType":"book","items":[{}]}]}"#) == "an item has no 'title'")
-        let file = #"{"libraries":[{"name":"B","mediaType":"book","items":[{"title":"T","files":[{"path":"x","duration":1}]}]}]}"#
+        #expect(
+            try complaint(#"{"libraries":[{"name":"B","mediaType":"book","items":[{}]}]}"#) == "an item has no 'title'")
+        let file =
+            #"{"libraries":[{"name":"B","mediaType":"book","items":[{"title":"T","files":[{"path":"x","duration":1}]}]}]}"#
         #expect(try complaint(file) == "T names 'x', which is no file")
     }
 }

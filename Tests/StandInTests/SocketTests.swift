@@ -4,6 +4,9 @@ import Testing
 
 /// The recorded socket conversations, spoken again with the stand-in.
 @Suite struct SocketTests {
+    /// The recorded conversations that are spoken here.
+    static let spoken = ["socket-01-auth-failed", "socket-02-auth-basepath", "socket-03-progress-events"]
+
     private static let tide = "e5f6d6b7-e059-4b34-b996-c83b1448fe67"
 
     /// Sends each recorded step and compares status, type, and the packets by event name and shape.
@@ -26,7 +29,8 @@ import Testing
             let what = step["what"]?.text ?? ""
             try await before(what, http, server)
             let request = mapped(step["request"]?.text ?? "").split(separator: " ").map(String.init)
-            let answer = try await http.send(request[0], request[1], body: step["requestBody"]?.text.map { Data(mapped($0).utf8) })
+            let answer = try await http.send(
+                request[0], request[1], body: step["requestBody"]?.text.map { Data(mapped($0).utf8) })
             #expect(answer.status == step["status"]?.integer, "\(name): \(what)")
             #expect(answer.header("content-type") == step["contentType"]?.text, "\(name): \(what)")
             let ours = answer.text.split(separator: "\u{1E}").map(String.init)
@@ -35,7 +39,9 @@ import Testing
             for (one, other) in zip(recorded, ours) {
                 let found = Self.differences(one, other)
                 #expect(found.isEmpty, "\(name): \(what): \(found)")
-                if what == "open", let sid = Self.content(one)["sid"]?.text { known[sid] = Self.content(other)["sid"]?.text }
+                if what == "open", let sid = Self.content(one)["sid"]?.text {
+                    known[sid] = Self.content(other)["sid"]?.text
+                }
             }
         }
         await server.stop()
@@ -54,7 +60,7 @@ import Testing
         return ContractTests.shape.differences(expected: one, actual: other, trimmed: "cut")
     }
 
-    @Test(arguments: ["socket-01-auth-failed", "socket-02-auth-basepath"])
+    @Test(arguments: SocketTests.spoken.dropLast())
     func whoMayListen(name: String) async throws { try await speak(name) }
 
     @Test func whatASocketHears() async throws {
