@@ -1,12 +1,24 @@
 import Foundation
 
 /// The least of a websocket client: short text frames over a blocking socket.
-struct RawWebSocket {
+///
+/// Unchecked: one test owns it and makes one call after the other; each call has a thread of its own while it blocks.
+final class RawWebSocket: @unchecked Sendable {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    init(port: UInt16, target: String) throws {
+    init(port: UInt16, target: String) async throws {
         descriptor = try RawHTTP.connected(to: port)
+        try await blocking { try self.shakeHands(target) }
+    }
+
+    private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    private func shakeHands(_ target: String) throws {
         let lines = [
             "GET \(target) HTTP/1.1", "Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade",
             "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: \(Data(repeating: 7, count: 16).base64EncodedString())",
@@ -29,7 +41,9 @@ struct RawWebSocket {
     }
 
     /// The next text frame.
-    mutating func receive() throws -> String {
+    func receive() async throws -> String { try await blocking { try self.frame() } }
+
+    private func frame() throws -> String {
         _ = try byte()
         var length = Int(try byte())
         if length == 126 { length = Int(try byte()) << 8 | Int(try byte()) }
@@ -38,7 +52,7 @@ struct RawWebSocket {
         return String(decoding: payload, as: UTF8.self)
     }
 
-    private mutating func byte() throws -> UInt8 {
+    private func byte() throws -> UInt8 {
         if buffer.isEmpty {
             var chunk = [UInt8](repeating: 0, count: 4096)
             let count = recv(descriptor, &chunk, chunk.count, 0)

@@ -120,14 +120,14 @@ import Testing
 
     @Test func theWebsocketGreetsAndAuthenticates() async throws {
         let bench = try await Bench { $0.pingInterval = 60 }
-        var socket = try RawWebSocket(port: bench.http.port, target: "/socket.io/?EIO=4&transport=websocket")
-        #expect(try socket.receive().hasPrefix("0{\"sid\":"))
+        let socket = try await RawWebSocket(port: bench.http.port, target: "/socket.io/?EIO=4&transport=websocket")
+        #expect(try await socket.receive().hasPrefix("0{\"sid\":"))
         try socket.send("40")
-        #expect(try socket.receive().hasPrefix("40{\"sid\":"))
+        #expect(try await socket.receive().hasPrefix("40{\"sid\":"))
         try socket.send("42[\"auth\",\"\(bench.token)\"]")
-        #expect(try socket.receive().hasPrefix("42[\"init\",{\"userId\":"))
+        #expect(try await socket.receive().hasPrefix("42[\"init\",{\"userId\":"))
         bench.server.setProgress(of: "ann", item: Bench.book, ["currentTime": 5])
-        #expect(try socket.receive().hasPrefix("42[\"user_updated\""))
+        #expect(try await socket.receive().hasPrefix("42[\"user_updated\""))
         socket.close()
         await bench.end()
     }
