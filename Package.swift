@@ -75,5 +75,6 @@ let package = Package(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
+        tests("LocalFilesTests", "LocalFiles", "GStreamer", "Listening", "TestSupport"),
     ]
 )
