@@ -72,12 +72,32 @@ struct DaemonStarter {
 
         var words: [UnsafeMutablePointer<CChar>?] = [strdup("dogear"), strdup("daemon"), nil]
         defer { for word in words { free(word) } }
+        keepDescriptorsToOurselves()
+        // The daemon must not hold on to the folder somebody happened to be in.
+        let here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        chdir("/")
+        defer {
+            fchdir(here)
+            close(here)
+        }
         var process = pid_t()
         let code = posix_spawn(&process, program, &files, &attributes, &words, environ)
         guard code == 0 else {
             throw ControlError(.failed, "cannot start the daemon: \(String(cString: strerror(code)))")
         }
         return process
+    }
+
+    /// What our caller left open, such as the pipe of a script that waits for its end, is not for the daemon.
+    private func keepDescriptorsToOurselves() {
+        guard let folder = opendir("/proc/self/fd") else { return }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if let descriptor = Int32(name), descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        }
     }
 
     /// Waits for the name's owner, and looks now and then whether the process has ended meanwhile. One that ended

@@ -13,7 +13,7 @@ struct Logs: DogearCommand {
               dogear logs --level warning
               dogear logs --follow
 
-            Asks the running daemon; when none runs, reads the systemd journal, or else the log file. \
+            Asks the running daemon; when none runs, reads what earlier ones left in the systemd journal and the log file. \
             It does not start one. Passwords and tokens are never in it.
             """)
 
@@ -71,8 +71,13 @@ struct Logs: DogearCommand {
     private func past() throws {
         let least = level.flatMap { LogLevel(rawValue: $0) } ?? .info
         var rows = JournalReader.records(limit: Int(limit), priority: least.priority)
-        if rows.isEmpty, let file = DaemonStarter.logFile, let text = tail(of: file) {
-            rows = LogText.records(in: text).filter { LogLevel(named: $0.level) >= least }.suffix(Int(limit))
+        if let file = DaemonStarter.logFile, let text = tail(of: file) {
+            rows += LogText.records(in: text).filter { LogLevel(named: $0.level) >= least }
+            // Lines of one moment stay in their order: sorting alone would not promise that.
+            rows = rows.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+                \.element
+            )
+            .suffix(Int(limit))
         }
         if rows.isEmpty, !follow, !output.json {
             return hint("The daemon does not run, and none has left a log. 'dogear status' starts it.")

@@ -67,6 +67,24 @@ struct Program {
         return process
     }
 
+    /// Lines as they come, to the end.
+    static func lines(of pipe: Pipe) -> AsyncStream<String> {
+        AsyncStream { stream in
+            let thread = Thread {
+                var rest = Data()
+                while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
+                    rest += data
+                    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        stream.yield(String(decoding: rest[..<end], as: UTF8.self))
+                        rest = Data(rest[(end + 1)...])
+                    }
+                }
+                stream.finish()
+            }
+            thread.start()
+        }
+    }
+
     private func ended(_ process: Process) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in done.resume() }

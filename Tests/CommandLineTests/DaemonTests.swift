@@ -1,0 +1,188 @@
+import Control
+import Foundation
+import Testing
+
+/// The program against a daemon that is made up, over a real bus.
+@Suite(.enabled(if: PrivateBus.isPossible)) struct DaemonTests {
+    let dogear: Program
+    let bus: PrivateBus
+    let daemon: FakeDaemon
+
+    init() async throws {
+        let home = try Program.Home()
+        bus = try PrivateBus(in: home)
+        dogear = Program(home: home, bus: bus.address)
+        daemon = try await FakeDaemon(on: bus.address)
+    }
+
+    static let emma = ItemHead(id: "abs:1/emma", title: "Emma", authors: ["Jane Austen"], kind: "book")
+    static let emmaToo = ItemHead(id: "abs:1/emma2", title: "Emma\u{1B}[2J", authors: ["J. Austen"], kind: "book")
+
+    static var playing: StatusReport {
+        var report = StatusReport()
+        report.state = .playing
+        report.item = emma
+        report.chapter = ChapterRow(index: 2, title: "Chapter II", start: 600, end: 1200)
+        report.chapters = 55
+        report.position = 725
+        report.duration = 60000
+        return report
+    }
+
+    @Test func statusForPeopleAndForPrograms() async throws {
+        await daemon.answers { _ in Self.playing }
+        let text = try await dogear("status")
+        #expect(text.code == 0)
+        #expect(
+            text.output == """
+                Playing  Emma — Jane Austen
+                         chapter 2/55 “Chapter II”   2:05 / 10:00  (12:05 of 16:40:00)
+
+                """)
+        let machine = try await dogear("status", "--json")
+        #expect(machine.output == (try json(Self.playing)) + "\n")
+        #expect(await daemon.asked == [.status, .status])
+    }
+
+    @Test(arguments: [
+        (["pause"], Command.pause), (["toggle"], .toggle), (["stop"], .stop), (["next"], .next),
+        (["previous"], .previous), (["seek", "-30"], .seek("-30")), (["seek", "--", "-1:00"], .seek("-1:00")),
+        (["seek", "-1:00", "--json"], .seek("-1:00")), (["seek", "+30"], .seek("+30")), (["seek", "50%"], .seek("50%")),
+        (["seek", "chapter:7"], .seek("chapter:7")), (["play"], .play(what: "", at: "")),
+        (["play", "--at", "-30"], .play(what: "", at: "-30")),
+        (["play", "https://example.org/a.mp3"], .play(what: "https://example.org/a.mp3", at: "")),
+        (["play", "abs:1/emma", "--at=50%"], .play(what: "abs:1/emma", at: "50%")), (["speed", "1.5"], .speed(1.5)),
+        (["speed", "-0.1"], .speed(0.9)), (["volume", "40%"], .volume(0.4)), (["volume", "-10%"], .volume(0.9)),
+    ])
+    func whatIsTypedIsWhatIsAsked(_ arguments: [String], _ command: Command) async throws {
+        let outcome = try await dogear(arguments)
+        #expect(outcome.code == 0)
+        #expect(await daemon.asked.last == command)
+    }
+
+    @Test func filesAreNamedByTheirWholePath() async throws {
+        try Data().write(to: URL(fileURLWithPath: dogear.home.path + "/a book.m4b"))
+        _ = try await dogear("play", "a book.m4b")
+        _ = try await dogear("play", "file://\(dogear.home.path)/a%20book.m4b")
+        let command = Command.play(what: dogear.home.path + "/a book.m4b", at: "")
+        #expect(await daemon.asked == [command, command])
+    }
+
+    @Test func wordsAreResolvedFirst() async throws {
+        await daemon.answers { command in
+            if case .resolve = command { ListReport(items: [ItemRow(item: Self.emma)]) } else { Self.playing }
+        }
+        let outcome = try await dogear("play", "jane", "austen")
+        #expect(outcome.code == 0)
+        #expect(await daemon.asked == [.resolve(what: "jane austen"), .play(what: "abs:1/emma", at: "")])
+    }
+
+    @Test func whereNobodyCanBeAskedSeveralAreAnError() async throws {
+        await daemon.answers { _ in ListReport(items: [ItemRow(item: Self.emma), ItemRow(item: Self.emmaToo)]) }
+        let outcome = try await dogear("play", "emma")
+        #expect(outcome.code == 2)
+        #expect(
+            outcome.errors == """
+                dogear: “emma” fits several; say which, by its id:
+                  abs:1/emma  Emma — Jane Austen
+                  abs:1/emma2  Emma [2J — J. Austen
+
+                """)
+    }
+
+    @Test(arguments: ControlError.Kind.allCases) func errorsKeepTheirExitCode(_ kind: ControlError.Kind) async throws {
+        await daemon.answers { _ in throw ControlError(kind, "a sentence") }
+        let outcome = try await dogear("latest", "--json")
+        #expect(outcome.code == kind.rawValue)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors == "dogear: a sentence\n")
+    }
+
+    @Test func emptyListsSayWhatToDo() async throws {
+        await daemon.answers { _ in ListReport(items: []) }
+        let shelf = try await dogear("continue")
+        #expect(shelf.code == 0)
+        #expect(shelf.output.isEmpty)
+        #expect(shelf.errors.contains("dogear list"))
+        let search = try await dogear("search", "nothing")
+        #expect(search.code == 2)
+        let machine = try await dogear("search", "nothing", "--json")
+        #expect(machine.code == 2)
+        #expect(machine.output == "{\"items\":[],\"page\":1,\"problems\":[],\"total\":null}\n")
+    }
+
+    @Test func secretsGoThroughThePipe() async throws {
+        await daemon.answers { _ in
+            AccountsReport(accounts: [
+                .init(
+                    id: "1", server: "https://books.example.org", user: "ada", login: "tokens", serverVersion: "2.30",
+                    signedIn: true, unsent: 0)
+            ])
+        }
+        let outcome = try await dogear(
+            "login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "X-Key: v:1",
+            input: "pässword \r\n")
+        #expect(outcome.code == 0)
+        #expect(outcome.output.hasPrefix("Signed in to https://books.example.org as ada.\n"))
+        let secrets = LoginSecrets(password: "pässword ", headers: ["X-Key": "v:1"])
+        #expect(
+            await daemon.asked == [.login(LoginRequest(address: "books.example.org", user: "ada", secrets: secrets))])
+    }
+
+    @Test func theDoctorsVerdictIsTheExitCode() async throws {
+        await daemon.answers { _ in DoctorReport(checks: [.init("keyring", .warning, "locked", advice: "unlock it")]) }
+        #expect(try await dogear("doctor").code == 0)
+        await daemon.answers { _ in DoctorReport(checks: [.init("keyring", .bad, "none", advice: "install one")]) }
+        let outcome = try await dogear("doctor")
+        #expect(outcome.code == 1)
+        #expect(outcome.output == "✗ keyring: none\n    install one\n")
+    }
+
+    @Test func followingShowsEachChangeAndEndsWithTheDaemon() async throws {
+        let process = try dogear.prepared(["status", "--follow"])
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        var lines = Program.lines(of: output).makeAsyncIterator()
+        #expect(await lines.next() == "Nothing is loaded.")
+        try await daemon.emit("Changed", Self.playing)
+        #expect(
+            await lines.next()
+                == "Playing  Emma — Jane Austen  chapter 2/55 “Chapter II”  2:05 / 10:00  (12:05 of 16:40:00)")
+        await daemon.leave()
+        #expect(await lines.next() == nil)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(errors.fileHandleForReading.availableData == Data("The daemon has left.\n".utf8))
+    }
+
+    @Test func logsOfTheRunningDaemon() async throws {
+        let row = LogsReport.Row(
+            time: 1_700_000_000_123, level: "warning", room: "Sync", message: "sent later", facts: ["n": "2"])
+        await daemon.answers { _ in LogsReport(records: [row]) }
+        let outcome = try await dogear("logs", "--level", "warning")
+        #expect(outcome.output == "2023-11-14 22:13:20.123  warning  Sync        sent later  n=2\n")
+        #expect(await daemon.asked == [.logs(level: "warning", limit: 100)])
+    }
+
+    @Test func logsWithoutADaemonComeFromTheFileAndStartNone() async throws {
+        await daemon.leave()
+        let folder = dogear.home.path + "/.local/state/dogear"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // Later than anything in this computer's own journal.
+        let row = LogsReport.Row(time: 4_102_444_800_123, level: "error", room: "Store", message: "full", facts: [:])
+        try Data((LogText.line(row) + "\nIllegal instruction\n").utf8).write(
+            to: URL(fileURLWithPath: folder + "/dogear.log"))
+        let outcome = try await dogear("logs")
+        #expect(outcome.code == 0)
+        #expect(
+            outcome.output.hasSuffix(
+                """
+                2100-01-01 00:00:00.123  error    Store       full
+                2100-01-01 00:00:00.123  warning  stderr      Illegal instruction
+
+                """))
+        #expect(await daemon.asked.isEmpty)
+    }
+}

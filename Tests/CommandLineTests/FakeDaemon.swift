@@ -1,0 +1,58 @@
+import Control
+import DBus
+import EventLoop
+import Foundation
+import SDBus
+
+/// Serves the real control interface with answers made up beforehand, and remembers what it was asked.
+@LoopActor final class FakeDaemon {
+    private let bus: Bus
+    private let face = Face()
+
+    init(on address: String) throws {
+        bus = try Bus(.at(address)) { _ in }
+        try bus.export(controlInterface, at: ControlName.path, face: face as any ControlFace)
+        guard try bus.own(ControlName.bus) else { throw BusError.failed("the name is taken") }
+    }
+
+    func answers(_ answer: @escaping @Sendable (Command) throws -> any Encodable) { face.answer = answer }
+    var asked: [Command] { face.asked }
+
+    func emit(_ signal: String, _ report: some Encodable) throws {
+        try bus.emit(signal, [.string(try json(report))], of: ControlName.interface, at: ControlName.path)
+    }
+
+    func leave() { bus.close() }
+
+    /// Everything here happens on the Loop.
+    private final class Face: ControlFace {
+        let version = "0"
+        var asked: [Command] = []
+        var answer: @Sendable (Command) throws -> any Encodable = { _ in StatusReport() }
+
+        func perform(_ command: Command, _ reply: Reply) {
+            asked.append(command)
+            do {
+                reply([.string(try json(try answer(command)))])
+            } catch let error as ControlError {
+                reply.fail(error.busError)
+            } catch {
+                reply.fail(.failed("\(error)"))
+            }
+        }
+
+        func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply) {
+            var request = request
+            let pipe = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            let secrets = try? JSONDecoder().decode(LoginSecrets.self, from: pipe.readDataToEndOfFile())
+            request.secrets = secrets ?? LoginSecrets()
+            perform(.login(request), reply)
+        }
+    }
+}
+
+func json(_ report: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(report), as: UTF8.self)
+}
