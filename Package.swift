@@ -89,7 +89,6 @@ let package = Package(
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus"),
-        tests("CommandLineTests", "dogear", "Control"),
         .executableTarget(
             name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
             swiftSettings: strict),
