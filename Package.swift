@@ -100,5 +100,6 @@ let package = Package(
         tests("CurlTests", "Curl", "HTTP"),
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
+        tests("LocalFilesTests", "LocalFiles", "GStreamer", "Listening", "TestSupport"),
     ]
 )

@@ -11,7 +11,7 @@ struct Call: Sendable {
     var body: JSON?
     var timeout = 30.0
     /// For people, when it is not there.
-    var what = "it"
+    var what = "what was asked for"
 
     init(_ method: String, _ route: String, _ values: String...) {
         self.method = method

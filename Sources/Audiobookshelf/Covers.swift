@@ -28,8 +28,10 @@ extension ShelfClient {
         do throws(ShelfError) {
             return Cover(try await answer(.cover(id, width: width)).body)
         } catch {
-            if case .notFound = error { return nil }
-            throw error
+            switch error {
+            case .notFound, .notAudiobookshelf: return nil
+            default: throw error
+            }
         }
     }
 }

@@ -24,11 +24,14 @@ extension ShelfError {
 extension HTTPResponse {
     /// Decides on the status alone: the bodies of errors come in five kinds and are never needed.
     ///
-    /// - Throws: for everything but 2xx. 401 is the caller's affair; it comes out as ``ShelfError/signedOut(server:)``.
+    /// - Throws: for everything but 2xx, and for web pages whatever their status: the API never answers with one, but
+    ///   a hotel's network or a proxy's login does. 401 is the caller's affair; it comes out as
+    ///   ``ShelfError/signedOut(server:)``.
     func accepted(_ server: ServerAddress, _ call: Call) throws(ShelfError) -> HTTPResponse {
         switch status {
-        case 200..<300: return self
-        case 300..<400: throw .notAudiobookshelf(server: server.description)
+        case 200..<300 where self[header: "Content-Type"]?.lowercased().contains("html") != true: return self
+        case 200..<300: throw .notAudiobookshelf(server: server.description)
+        case 300..<400: throw moved(server, call)
         case 401: throw .signedOut(server: server.description)
         case 403: throw .forbidden(server: server.description)
         case 404: throw .notFound(what: call.what)
@@ -36,6 +39,17 @@ extension HTTPResponse {
         case 500...: throw .serverFault(server: server.description, status: status)
         default: throw .refused(server: server.description, status: status)
         }
+    }
+
+    /// Redirects are not followed: they may lead a password or a token elsewhere. Where one leads to the same route
+    /// under another address, that address is what should have been typed.
+    private func moved(_ server: ServerAddress, _ call: Call) -> ShelfError {
+        let route = "/" + call.path.joined(separator: "/")
+        guard let bare = self[header: "Location"]?.prefix(while: { $0 != "?" && $0 != "#" }), bare.hasSuffix(route),
+            let address = try? ServerAddress(String(bare.dropLast(route.count))), bare.contains("://"),
+            address != server
+        else { return .notAudiobookshelf(server: server.description) }
+        return .moved(server: server.description, to: address.description)
     }
 
     /// - Throws: ``ShelfError/notAudiobookshelf(server:)`` for a web page, ``ShelfError/unreadable(endpoint:)`` for

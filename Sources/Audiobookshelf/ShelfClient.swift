@@ -28,7 +28,7 @@ public actor ShelfClient {
     /// Whether `/public/session/...` answers here; nil until tried.
     var hasPublicTracks: Bool?
     private var secrets: Secrets?
-    private var exchange: Task<Result<Void, ShelfError>, Never>?
+    private var renewal: Task<Result<Void, ShelfError>, Never>?
     private var isSignedOut = false
     /// The server has no token exchange: it is from before 2.26.
     private var isLegacy: Bool
@@ -72,7 +72,7 @@ public actor ShelfClient {
     public func logOut() async throws(ShelfError) -> Bool {
         var isTold = account.login != .tokens
         if let secrets = try? await loaded(), let refresh = secrets.refresh {
-            let response = try? await exchange(.logout(refresh), secrets)
+            let response = try? await send(.logout(refresh), secrets)
             isTold = response.map { (200..<300).contains($0.status) } ?? false
         }
         secrets = nil
@@ -91,11 +91,11 @@ public actor ShelfClient {
     /// - Throws: for every answer but 2xx.
     func answer(_ call: Call) async throws(ShelfError) -> HTTPResponse {
         let secrets = try await current()
-        let response = try await exchange(call, secrets)
+        let response = try await send(call, secrets)
         guard response.status == 401 else { return try response.accepted(server, call) }
         try await renew(after: secrets.bearer)
         let fresh = try await loaded()
-        let second = try await exchange(call, fresh)
+        let second = try await send(call, fresh)
         if second.status == 401 {
             noExchangeBefore = now() + 60_000  // what refuses us is not the token: do not wear out the exchange
             throw .tokenRefused(server: server.description)
@@ -103,7 +103,7 @@ public actor ShelfClient {
         return try second.accepted(server, call)
     }
 
-    private func exchange(_ call: Call, _ secrets: Secrets) async throws(ShelfError) -> HTTPResponse {
+    private func send(_ call: Call, _ secrets: Secrets) async throws(ShelfError) -> HTTPResponse {
         let login = call.path.first == "api" ? [HTTPHeader("Authorization", "Bearer \(secrets.bearer)")] : []
         return try await send(call, headers: login + secrets.headers)
     }
@@ -126,7 +126,7 @@ public actor ShelfClient {
         let secrets = try await loaded()
         await storeAgain()
         guard !isLegacy, !isSignedOut, secrets.refresh != nil,
-            let renewal = secrets.renewal(clockOffset: clock.offset), renewal <= now()
+            let due = secrets.renewal(clockOffset: clock.offset), due <= now()
         else {
             if isSignedOut { throw .signedOut(server: server.description) }
             return secrets
@@ -175,13 +175,13 @@ public actor ShelfClient {
         }
         if noExchangeBefore > now() { throw .tokenRefused(server: server.description) }
         // A task of its own: the request that began the exchange may be cancelled, the exchange may not.
-        let task = exchange ?? Task { await self.exchangeTokens(refresh) }
-        exchange = task
+        let task = renewal ?? Task { await self.exchangeTokens(refresh) }
+        renewal = task
         try await task.value.get()
     }
 
     private func exchangeTokens(_ refresh: String) async -> Result<Void, ShelfError> {
-        defer { exchange = nil }
+        defer { renewal = nil }
         do throws(ShelfError) {
             try await exchangeTokensOnce(refresh)
             return .success(())

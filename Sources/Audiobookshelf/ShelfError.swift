@@ -15,6 +15,8 @@ public enum ShelfError: Error, Hashable, Sendable {
     case badHeader(name: String)
     case insecureHTTP(server: String)
     case notAudiobookshelf(server: String)
+    /// The server sends everyone on to another address.
+    case moved(server: String, to: String)
     case notInitialised(server: String)
 
     // Who is asking.
@@ -74,6 +76,7 @@ extension ShelfError: CustomStringConvertible {
             \(server) answered with a web page or something else, not Audiobookshelf's API; check the address and its \
             path. Behind a proxy with a login of its own, give the headers it wants with --header
             """
+        case .moved(let server, let address): "\(server) sends us on to \(address); log in with that address instead"
         case .notInitialised(let server):
             "\(server) is not set up yet; open it in a browser, make the first user and try again"
         case .wrongPassword(let server): "\(server) does not know this user with this password; try again"
@@ -123,7 +126,7 @@ extension ShelfError {
         switch self {
         case .unreachable, .certificate, .noEncryption, .timedOut, .lost, .rateLimited: .unreachable
         case .serverFault(_, let status): (502...504).contains(status) ? .unreachable : .failed
-        case .badAddress, .badHeader, .insecureHTTP: .usage
+        case .badAddress, .badHeader, .insecureHTTP, .moved: .usage
         case .wrongPassword, .keyRefused, .passwordsNotAccepted, .signedOut, .vault: .notSignedIn
         case .notFound: .notFound
         case .notAudiobookshelf, .notInitialised, .tokenRefused, .forbidden, .notPlayable, .refused, .missing,
@@ -138,7 +141,7 @@ extension ShelfError {
         case .unreachable, .timedOut, .lost, .rateLimited, .serverFault, .cancelled, .unreadable, .notAudiobookshelf,
             .certificate, .noEncryption, .vault, .tokenRefused:
             true
-        case .badAddress, .badHeader, .insecureHTTP, .notInitialised, .wrongPassword, .keyRefused,
+        case .badAddress, .badHeader, .insecureHTTP, .moved, .notInitialised, .wrongPassword, .keyRefused,
             .passwordsNotAccepted, .signedOut, .forbidden, .notFound, .notPlayable, .refused, .missing, .tooLarge,
             .file:
             false

@@ -82,11 +82,7 @@ extension ShelfClient {
 
     private func outcome(_ call: Call) async -> SyncOutcome {
         do throws(ShelfError) {
-            let response = try await answer(call)
-            // "OK" as plain text; a page is somebody else's answer.
-            if response[header: "Content-Type"]?.lowercased().contains("html") == true {
-                return .doubtful(.notAudiobookshelf(server: server.description))
-            }
+            _ = try await answer(call)
             return .accepted(placeTaken: true)
         } catch {
             return SyncOutcome(error)
@@ -122,7 +118,8 @@ extension SyncOutcome {
         self =
             switch error {
             case .notFound: .sessionGone
-            case .lost, .timedOut, .serverFault, .cancelled, .unreadable, .missing, .tooLarge: .doubtful(error)
+            case .lost, .timedOut, .serverFault, .cancelled, .unreadable, .missing, .tooLarge, .notAudiobookshelf:
+                .doubtful(error)
             case .forbidden, .refused, .badHeader, .badAddress, .notPlayable: .refused(error.description)
             default: .later(error)
             }

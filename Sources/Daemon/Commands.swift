@@ -47,7 +47,11 @@ extension Service {
             try await open(path: path, at: jump)
         } else {
             let id = try await single(what)
-            if id == player.item?.id, player.hasConfirmedPlace { try await goOn(jump) } else { try await open(id, at: jump) }
+            if id == player.item?.id, player.hasConfirmedPlace {
+                try await goOn(jump)
+            } else {
+                try await open(id, at: jump)
+            }
         }
         return json(statusReport())
     }
@@ -55,7 +59,8 @@ extension Service {
     /// Plays what is loaded, or what was listened to last.
     private func goOn(_ jump: Jump?) async throws(ControlError) {
         guard player.item != nil else {
-            throw ControlError(.notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
+            throw ControlError(
+                .notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
         }
         if let jump, let item = player.item {
             do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position))) } catch {
@@ -71,7 +76,9 @@ extension Service {
     }
 
     private func seek(_ text: String) throws(ControlError) -> String {
-        guard let jump = try parsed(text) else { throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7") }
+        guard let jump = try parsed(text) else {
+            throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7")
+        }
         guard let item = player.item else {
             throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
         }
@@ -195,13 +202,16 @@ extension Service {
         let row = try await one(what)
         guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
         if row.item.kind == "podcast" {
-            throw ControlError(.usage, "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(id)' lists them)")
+            throw ControlError(
+                .usage, "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(id)' lists them)")
         }
         let isHere = player.item?.id == id
         let own = (try? await store.place(of: id)) ?? nil
         let server = id.source == "abs" ? await shelves.place(of: id) : nil
-        let duration = isHere ? player.item?.duration : server?.duration ?? own?.duration ?? row.duration.map(BookTime.seconds)
-        let place = isHere ? position : [own, server].compactMap { $0 }.max { $0.updated < $1.updated }?.position ?? .zero
+        let duration =
+            isHere ? player.item?.duration : server?.duration ?? own?.duration ?? row.duration.map(BookTime.seconds)
+        let place =
+            isHere ? position : [own, server].compactMap { $0 }.max { $0.updated < $1.updated }?.position ?? .zero
         let now = Clock.now
         let serverNow = now.wall + shelves.clockOffset(of: id)
         let target: BookTime = kind == .restart ? .zero : place
@@ -219,7 +229,8 @@ extension Service {
         }
         sync { sync in
             sync.write(
-                ProgressWrite(item: id, kind: kind, position: target, duration: duration ?? .zero, made: serverNow), now)
+                ProgressWrite(item: id, kind: kind, position: target, duration: duration ?? .zero, made: serverNow), now
+            )
         }
         await drain(limit: .seconds(10))
         return ProgressReport(
@@ -241,7 +252,9 @@ extension Service {
         if !unsent.isEmpty, !force {
             let time = TimeText.length(unsent.reduce(.zero) { $0 + ($1.listened - $1.sentListened) })
             throw ControlError(
-                .failed, "\(time) of listening have not reached \(account.server) yet and would be lost; wait until it answers, or use --force")
+                .failed,
+                "\(time) of listening have not reached \(account.server) yet and would be lost; wait until it answers, or use --force"
+            )
         }
         if let item = player.item, item.id.key.hasPrefix("\(account.id)/") {
             send(.stop)

@@ -103,7 +103,8 @@ private func makePipe() -> (Int32, Int32) {
         let (store, storeTrouble) = try openStore(paths)
         let covers = CoverCache(folder: paths.covers)
         let shelves = Shelves(
-            store: store, vault: SecretServiceVault(environment: environment), transport: CurlTransport(version: dogearVersion),
+            store: store, vault: SecretServiceVault(environment: environment),
+            transport: CurlTransport(version: dogearVersion),
             covers: covers, model: hostName())
         let files = FilesSource(store: store, covers: paths.covers)
         let words = Words()

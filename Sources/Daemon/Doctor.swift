@@ -1,5 +1,5 @@
-internal import Control
 internal import CSystemd
+internal import Control
 internal import EventLoop
 internal import GStreamer
 internal import Glibc
@@ -12,9 +12,10 @@ extension Service {
 
     func examine() async -> DoctorReport {
         var checks = [busCheck(), mprisCheck(), settingsCheck(), await journalCheck(), await vaultCheck()]
-        checks += soundChecks()
+        checks += await soundChecks()
         if !shelves.hasAccounts {
-            checks.append(Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))
+            checks.append(
+                Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))
         }
         for account in shelves.accounts { checks.append(await shelves.check(account)) }
         checks.append(unsentCheck())
@@ -33,7 +34,8 @@ extension Service {
         let problems = settings.problems
         guard let first = problems.first else { return Check("settings", .good, settings.path) }
         let more = problems.count > 1 ? ", and \(problems.count - 1) more" : ""
-        return Check("settings", .warning, "\(first)\(more)", advice: "correct \(settings.path), then start dogear again")
+        return Check(
+            "settings", .warning, "\(first)\(more)", advice: "correct \(settings.path), then start dogear again")
     }
 
     private func journalCheck() async -> Check {
@@ -58,17 +60,20 @@ extension Service {
         }
     }
 
-    private func soundChecks() -> [Check] {
-        let missing = GStreamerEngine.missingDecoders()
+    private func soundChecks() async -> [Check] {
+        let sink = settings.sink(environment)
+        // Not on the Loop: a first look scans every plugin.
+        let (missing, canPlay) = await Task.detached {
+            (GStreamerEngine.missing(), GStreamerEngine.canMake(sink: sink))
+        }.value
         let decoders =
             missing.isEmpty
             ? Check("decoders", .good, "m4b, mp3, opus, ogg and flac can be played")
             : Check(
                 "decoders", .bad, "missing: \(missing.map(\.what).joined(separator: ", "))",
                 advice: "sudo apt install \(Set(missing.map(\.package)).sorted().joined(separator: " "))")
-        let sink = settings.sink(environment)
         let output =
-            GStreamerEngine.canMake(sink: sink)
+            canPlay
             ? Check("sound output", .good, sink)
             : Check(
                 "sound output", .bad, "'\(sink)' cannot be made",

@@ -43,7 +43,8 @@ extension Service: @LoopActor ControlFace {
     func perform(_ command: Command, _ reply: Reply) {
         if let event = command.event {
             guard player.item != nil || command.needsNoItem else {
-                return reply.fail(ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
+                return reply.fail(
+                    ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
             }
             send(event)
             return reply([.string(json(statusReport()))])

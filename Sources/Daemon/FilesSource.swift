@@ -1,9 +1,56 @@
+internal import GStreamer
 internal import Listening
+internal import LocalFiles
 internal import Store
 
+/// Local files and folders as a source. `path:<absolute path>` names one as the listener does; the item found is named
+/// after its content, so that a moved file keeps its place.
 struct FilesSource: Source {
-    let store: Store
-    let covers: String
-    func find(_ id: ItemID) async throws(SourceError) -> Found { throw SourceError(.failed, "not yet") }
-    func open(_ found: Found) async throws(SourceError) -> Opened { throw SourceError(.failed, "not yet") }
+    private let store: Store
+    private let files: FileSource
+
+    init(store: Store, covers: String) {
+        self.store = store
+        files = FileSource(inspector: GStreamerInspector(), covers: covers)
+    }
+
+    func find(_ id: ItemID) async throws(SourceError) -> Found {
+        let item: Item
+        do throws(LocalFilesError) {
+            item = try await files.open(path: try await path(of: id))
+        } catch {
+            throw SourceError(error)
+        }
+        if id.source == "file", item.id != id {
+            throw SourceError(
+                .notFound, "the audio at \(await known(id) ?? "its old place") is another one now; play it by its path")
+        }
+        return Found(id: item.id, title: item.title, memory: item)
+    }
+
+    func open(_ found: Found) async throws(SourceError) -> Opened {
+        guard let item = found.memory as? Item else { throw SourceError(.failed, "'\(found.title)' was not looked at") }
+        return Opened(item: item)
+    }
+
+    private func path(of id: ItemID) async throws(LocalFilesError) -> String {
+        if id.source == "path" { return id.key }
+        guard let path = await known(id) else { throw .notFound(path: id.description) }
+        return path
+    }
+
+    /// Where a file was when it was last played.
+    private func known(_ id: ItemID) async -> String? {
+        guard let item = try? await store.item(id) else { return nil }
+        return item.url.flatMap(fileURLPath)
+    }
+}
+
+extension SourceError {
+    init(_ error: LocalFilesError) {
+        switch error {
+        case .notFound: self.init(.notFound, "\(error)")
+        case .noAudio, .forbidden, .empty, .unreadable, .missingDecoder: self.init(.failed, "\(error)")
+        }
+    }
 }

@@ -36,7 +36,8 @@ final class Log: Sendable {
     func records(from level: Logger.Level, limit: Int) -> [LogsReport.Row] {
         state.withLock { state in
             Array(
-                state.ring.filter { Logger.Level(rawValue: $0.level).map { $0 >= level } ?? true }.suffix(max(0, limit)))
+                state.ring.filter { Logger.Level(rawValue: $0.level).map { $0 >= level } ?? true }.suffix(max(0, limit))
+            )
         }
     }
 

@@ -26,7 +26,7 @@ extension Service {
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             try isStill(ticket)
-            let place = try start(opened, jump: jump, journal: await journalled(id))
+            let place = try start(opened, jump: jump, journal: await journalled(found.id))
             await begin(opened, at: place, play: true)
         } catch {
             if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
@@ -155,7 +155,8 @@ extension Item {
                 throw SourceError(
                     .usage,
                     chapters.isEmpty
-                        ? "'\(title)' has no chapters" : "'\(title)' has chapters 1 to \(chapters.count), not \(number)")
+                        ? "'\(title)' has no chapters" : "'\(title)' has chapters 1 to \(chapters.count), not \(number)"
+                )
             }
             return chapters[number - 1].start
         }

@@ -19,7 +19,7 @@ internal import Store
     let environment: [String: String]
     let log = Logger(label: "Daemon")
 
-    private(set) var player = Player()
+    private(set) var player: Player
     private(set) var sync = Sync()
     private(set) var shown = PlayerProperties(of: Player())
     /// Calls that wait until what they opened plays or could not.
@@ -48,7 +48,7 @@ internal import Store
         self.paths = paths
         self.environment = environment
         self.onQuit = onQuit
-        player.options = settings.playerOptions
+        player = Player(options: settings.playerOptions)
     }
 
     // MARK: Events
@@ -165,7 +165,9 @@ internal import Store
     private func finished(_ item: ItemID, _ now: Moment) {
         guard item.source == "abs", let duration = player.item?.duration else { return }
         let made = now.wall + shelves.clockOffset(of: item)
-        perform(sync.write(ProgressWrite(item: item, kind: .finish, position: duration, duration: duration, made: made), now))
+        perform(
+            sync.write(
+                ProgressWrite(item: item, kind: .finish, position: duration, duration: duration, made: made), now))
     }
 
     /// Rows before requests: what is sent has been written.
@@ -191,7 +193,8 @@ internal import Store
         // On the disk's side of things first; if it cannot be written, the server is told all the same.
         try? await store.write([])
         let outcome = await shelves.perform(request, account: account)
-        if case .later = outcome {} else {
+        if case .later = outcome {
+        } else {
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
         }
         perform(

@@ -1,13 +1,81 @@
+internal import Control
 internal import EventLoop
 internal import Listening
 internal import Logging
+internal import Settings
 
+/// The listener's settings as the daemon uses them: read at start, changed by command, in force at once.
 @LoopActor final class SettingsDesk {
     let path: String
-    var problems: [String] = []
-    var rate: Double { 1 }
-    var logLevel: Logger.Level { .info }
-    var playerOptions: Player.Options { Player.Options() }
-    init(path: String) { self.path = path }
-    func sink(_ environment: [String: String]) -> String { environment["DOGEAR_AUDIO_SINK"] ?? "autoaudiosink" }
+    private var settings: Settings
+    private(set) var problems: [String]
+
+    init(path: String) {
+        self.path = path
+        let (settings, problems) = Settings.load(path)
+        self.settings = settings
+        self.problems = problems.map(\.description)
+    }
+
+    var rate: Double { settings.rate }
+    var logLevel: Logger.Level { Logger.Level(rawValue: settings.logLevel.rawValue) ?? .info }
+
+    /// For tests and headless machines the environment goes before the setting.
+    func sink(_ environment: [String: String]) -> String {
+        if let sink = environment["DOGEAR_AUDIO_SINK"], !sink.isEmpty { return sink }
+        return settings.sink ?? "autoaudiosink"
+    }
+
+    var playerOptions: Player.Options {
+        var options = Player.Options()
+        options.chaptersAsTracks = settings.track == .chapter
+        options.next = Player.Options.Next(rawValue: settings.next.rawValue) ?? .chapter
+        options.skipForward = settings.skipForward
+        options.skipBack = settings.skipBack
+        options.stopRestarts = settings.stop == .restart
+        options.resumeRewind = settings.resumeRewind
+        return options
+    }
+
+    /// - Parameter key: empty for all.
+    func report(_ key: String) throws(ControlError) -> SettingsReport {
+        let rows = settings.list().filter { key.isEmpty || $0.key.rawValue == key }
+        guard !rows.isEmpty else {
+            do throws(SettingsError) { _ = try Settings.set(key, to: "", in: path) } catch {
+                throw ControlError(.usage, "\(error)")
+            }
+            return SettingsReport(settings: [], problems: problems)
+        }
+        return SettingsReport(settings: rows.map(Self.row), problems: problems)
+    }
+
+    func set(_ key: String, _ value: String) throws(ControlError) {
+        do throws(SettingsError) {
+            settings = try Settings.set(key, to: value, in: path)
+            problems = Settings.load(path).problems.map(\.description)
+        } catch {
+            switch error {
+            case .unknown, .wrong: throw ControlError(.usage, "\(error)")
+            case .syntax, .tangled, .file: throw ControlError(.failed, "\(error)")
+            }
+        }
+    }
+
+    private static func row(_ row: SettingRow) -> SettingsReport.Row {
+        let declaration = row.key.declaration
+        return SettingsReport.Row(
+            key: row.key.rawValue, value: "\(row.value)", default: "\(declaration.fallback)",
+            meaning: declaration.meaning, allowed: "\(declaration.kind)")
+    }
+}
+
+extension Service {
+    func changeSettings(_ key: String, _ value: String?) async throws(ControlError) -> SettingsReport {
+        if let value {
+            try settings.set(key, value)
+            Log.shared.level = settings.logLevel
+            send(.options(settings.playerOptions))
+        }
+        return try settings.report(key)
+    }
 }

@@ -8,14 +8,18 @@ extension Shelves {
     func continueListening(limit: Int) async throws(ControlError) -> ListReport {
         try await gather(limit: limit) { client throws(ShelfError) in
             try await client.continueListening(limit: limit)
-        } order: { ($0.progress?.updated ?? 0) > ($1.progress?.updated ?? 0) }
+        } order: {
+            ($0.progress?.updated ?? 0) > ($1.progress?.updated ?? 0)
+        }
     }
 
     func latest(limit: Int, page: Int) async throws(ControlError) -> ListReport {
         let (limit, page) = (limit.clamped(to: 1...500), page.clamped(to: 1...1000))
         var report = try await gather(limit: limit * page) { client throws(ShelfError) in
             try await client.latest(limit: limit * page).filter { $0.progress?.isFinished != true }
-        } order: { ($0.published ?? $0.added ?? 0) > ($1.published ?? $1.added ?? 0) }
+        } order: {
+            ($0.published ?? $0.added ?? 0) > ($1.published ?? $1.added ?? 0)
+        }
         report.items = Array(report.items.dropFirst(limit * (page - 1)))
         report.page = page
         return report
@@ -79,7 +83,8 @@ extension Shelves {
         let isPodcasts = library.mediaType == "podcast"
         guard let request = PageRequest(sort: sort, limit: limit, page: page, isPodcasts: isPodcasts) else {
             let words = PageRequest.sorts(isPodcasts).joined(separator: ", ")
-            throw ControlError(.usage, "this library cannot be sorted by '\(sort)'; it can by \(words), or - before one")
+            throw ControlError(
+                .usage, "this library cannot be sorted by '\(sort)'; it can by \(words), or - before one")
         }
         do throws(ShelfError) {
             let answer = try await client(account).items(library: library.id, request)

@@ -67,7 +67,8 @@ internal import Store
             guard !accounts[index].isSignedOut else { return }
             accounts[index].isSignedOut = true
             store.post(.account(accounts[index]))
-            trouble = "\(accounts[index].server) no longer accepts this login; run 'dogear login \(accounts[index].server)'"
+            trouble =
+                "\(accounts[index].server) no longer accepts this login; run 'dogear login \(accounts[index].server)'"
             log.warning("a server has ended the login", metadata: ["account": "\(id)"])
         case .notStored(let why):
             trouble = "the renewed login could not be stored: \(why)"

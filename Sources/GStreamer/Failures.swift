@@ -1,12 +1,20 @@
 internal import Listening
 
+extension MissingPlugin {
+    /// No package reads what is no audio: pages, texts, archives.
+    func failure(track: Int) -> EngineFailure {
+        if package == nil, detail.hasPrefix("decoder-") { return .unreadable(track: track, reason: "it is not audio") }
+        return .missingDecoder(what: what, package: package)
+    }
+}
+
 extension Complaint {
     /// - Parameters:
     ///   - missing: what a plugin is missing for, if one is.
     ///   - track: the track this is about, and its audio.
     func failure(missing: MissingPlugin?, track: Int, of reel: Reel) -> EngineFailure {
         if origin == .sink { return .noSink(reason: plain(text)) }
-        if let missing { return .missingDecoder(what: missing.what, package: missing.package) }
+        if let missing { return missing.failure(track: track) }
         if let failure = failureOfServer { return failure }
         if reel.isStream(track), isOfConnection { return .unreachable(reason: reason) }
         return .unreadable(track: track, reason: reason)

@@ -54,6 +54,25 @@ struct Complaint: Sendable, Hashable {
         self.status = status
     }
 
+    init(_ error: UnsafeMutablePointer<GError>?, origin: Origin) {
+        (domain, code, text) = Self.facts(error)
+        self.origin = origin
+        status = nil
+    }
+
+    private static func facts(_ error: UnsafeMutablePointer<GError>?) -> (Domain, Int, String) {
+        let domain: Domain =
+            switch error?.pointee.domain {
+            case dogear_core_error(): .core
+            case gst_library_error_quark(): .library
+            case dogear_resource_error(): .resource
+            case dogear_stream_error(): .stream
+            default: .other
+            }
+        let text = error?.pointee.message.map { String(cString: $0) } ?? "unknown error"
+        return (domain, Int(error?.pointee.code ?? 0), text)
+    }
+
     init(_ message: UnsafeMutablePointer<GstMessage>, sink: Element?) {
         var error: UnsafeMutablePointer<GError>?
         gst_message_parse_error(message, &error, nil)
@@ -68,15 +87,7 @@ struct Complaint: Sendable, Hashable {
             default: origin = .other
             }
         }
-        switch error?.pointee.domain {
-        case dogear_core_error(): domain = .core
-        case gst_library_error_quark(): domain = .library
-        case dogear_resource_error(): domain = .resource
-        case dogear_stream_error(): domain = .stream
-        default: domain = .other
-        }
-        code = Int(error?.pointee.code ?? 0)
-        text = error?.pointee.message.map { String(cString: $0) } ?? "unknown error"
+        (domain, code, text) = Self.facts(error)
         var details: UnsafePointer<GstStructure>?
         gst_message_parse_error_details(message, &details)
         var status: guint = 0
@@ -113,10 +124,15 @@ struct MissingPlugin: Sendable, Hashable {
             g_free(what)
             g_free(detail)
         }
-        // gstreamer|1.0|program|description|detail
-        let fields = detail.map { String(cString: $0).split(separator: "|", maxSplits: 4) } ?? []
         self.init(
-            what: what.map { String(cString: $0) } ?? "an unknown format", detail: fields.last.map(String.init) ?? "")
+            what: what.map { String(cString: $0) },
+            installerDetail: detail.map { String(cString: $0) } ?? "")
+    }
+
+    /// - Parameter installerDetail: `gstreamer|1.0|program|description|detail`.
+    init(what: String? = nil, installerDetail: String) {
+        let fields = installerDetail.split(separator: "|", maxSplits: 4).map(String.init)
+        self.init(what: what ?? (fields.count > 3 ? fields[3] : "an unknown format"), detail: fields.last ?? "")
     }
 
     /// Of a picture or video in the file, which nobody wants to see.

@@ -127,9 +127,13 @@ final class Pipeline {
     func seek(to offset: BookTime, rate: Double) -> Bool {
         ears.segments.setRate(rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
-        return gst_element_seek(
-            playbin, rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000),
-            GST_SEEK_TYPE_NONE, -1) != 0
+        let event = gst_event_new_seek(
+            rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000), GST_SEEK_TYPE_NONE, -1)
+        // From the one pad all sound goes through: sent to the pipeline it would go up once for each sink that the
+        // description of the sink names, and oggdemux refuses the second.
+        guard let pad = gst_element_get_static_pad(sink, "sink") else { return false }
+        defer { gst_object_unref(pad) }
+        return gst_pad_push_event(pad, event) != 0
     }
 
     func set(playing: Bool) { gst_element_set_state(playbin, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED) }

@@ -103,7 +103,7 @@ final class Turn {
         switch phase {
         case .opening(let spot, let purpose):
             guard pipeline.hasAudio else {
-                if let missing { return fail(.missingDecoder(what: missing.what, package: missing.package)) }
+                if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
             if spot.offset > .zero || rate != 1 { move(to: spot, for: purpose) } else { arrived(spot, purpose) }

@@ -15,7 +15,7 @@ public struct Player: Sendable {
     }
 
     public struct Options: Hashable, Sendable {
-        public enum Next: String, Hashable, Sendable { case chapter, skip, queue }
+        public enum Next: String, Hashable, Sendable { case chapter, skip }
         /// Chapters are MPRIS tracks; else the whole item is one.
         public var chaptersAsTracks = true
         public var next = Next.chapter
@@ -39,7 +39,7 @@ public struct Player: Sendable {
     /// What went wrong last, until something goes right.
     public internal(set) var error: String?
     public internal(set) var load = LoadID(number: 0)
-    public var options = Options()
+    public internal(set) var options = Options()
 
     /// The last place known for certain, or asked for.
     var place = BookTime.zero
@@ -57,7 +57,7 @@ public struct Player: Sendable {
 
     public static let rates = 0.5...3.0
 
-    public init() {}
+    public init(options: Options = Options()) { self.options = options }
 
     /// Where the listener is, on the item's timeline.
     /// - Parameter engine: what the engine says of the present load.
@@ -132,6 +132,8 @@ extension Player {
         case seek(to: BookTime)
         case rate(Double)
         case volume(Double)
+        /// The listener changed the settings.
+        case options(Options)
         /// The listener's place was set from outside: restart, finish, another device.
         case replace(BookTime, finished: Bool)
         case report(EngineReport)

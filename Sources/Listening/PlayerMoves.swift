@@ -26,6 +26,7 @@ extension Player {
         case .seek(let target): return jump(to: target, now)
         case .rate(let rate): return setRate(rate, now)
         case .volume(let volume): return setVolume(volume)
+        case .options(let options): return adopt(options)
         case .replace(let place, let finished): return replace(place, finished: finished, now)
         case .report(let report): return report.load == load ? heard(report.word, now) : []
         case .tick: return tick(now)
@@ -63,9 +64,7 @@ extension Player {
 
     private mutating func settle(_ item: Item, at place: BookTime, rate: Double) {
         self.item = item
-        parts =
-            options.chaptersAsTracks && item.chapters.count > 1
-            ? item.chapters : [Chapter(title: item.title, start: .zero, end: item.duration)]
+        parts = parts(of: item)
         self.place = place.clamped(to: .zero...item.duration)
         if self.place == item.duration { self.place = .zero }
         partIndex = index(of: self.place)
@@ -77,6 +76,19 @@ extension Player {
         listeningSince = nil
         pausedSince = nil
         error = nil
+    }
+
+    private func parts(of item: Item) -> [Chapter] {
+        options.chaptersAsTracks && item.chapters.count > 1
+            ? item.chapters : [Chapter(title: item.title, start: .zero, end: item.duration)]
+    }
+
+    private mutating func adopt(_ options: Options) -> [Effect] {
+        self.options = options
+        guard let item, parts != parts(of: item) else { return [] }
+        parts = parts(of: item)
+        partIndex = index(of: target ?? place)
+        return [.seeked]
     }
 
     private mutating func openFailed(_ why: String, mayReturn: Bool) -> [Effect] {

@@ -86,7 +86,8 @@ public struct Sync: Sendable {
     /// How many of those a server should have had by now: the live session owes up to half a minute while all is well.
     public var overdue: Int {
         let lane = live.flatMap { Self.account(of: $0.item) }.flatMap { lanes[$0] }
-        let isLate = live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
+        let isLate =
+            live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
         return unsent.count { $0.id != live?.id || isLate } + writes.count
     }
     /// A request is on its way.

@@ -18,7 +18,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .next:
             Declaration(
                 .choice(NextStep.self), .text("chapter"),
-                "What the next and previous keys go to: a chapter, a skip forward or back, an item of the queue")
+                "What the next and previous keys go to: a chapter, or a skip forward or back")
         case .stop:
             Declaration(.choice(StopStep.self), .text("keep"), "Whether playing after a stop goes on or begins again")
         case .skipForward: Declaration(.seconds(1...600), .number(30), "How far a skip forward goes")
@@ -27,7 +27,9 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .resumeRewind:
             Declaration(.flag, .flag(true), "Go back a little when playing goes on, by how long the pause was")
         case .sink:
-            Declaration(.text, .text(""), "A GStreamer element to play through; empty for the desktop's own output")
+            Declaration(
+                .text, .text(""),
+                "A GStreamer element to play through, from the next start on; empty for the desktop's own output")
         case .logLevel: Declaration(.choice(LogLevel.self), .text("info"), "The least important messages to log")
         }
     }
@@ -40,7 +42,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
 }
 
 public enum TrackUnit: String, CaseIterable, Hashable, Sendable { case chapter, item }
-public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip, queue }
+public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip }
 public enum StopStep: String, CaseIterable, Hashable, Sendable { case keep, restart }
 public enum LogLevel: String, CaseIterable, Hashable, Sendable { case debug, info, notice, warning, error }
 

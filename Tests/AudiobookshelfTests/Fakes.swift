@@ -126,7 +126,9 @@ func replay(_ names: String..., journal: Journal = Journal()) throws -> FakeTran
             return ("\(fixture.json["request"]["method"].string ?? "") \(path)", fixture.response)
         }
     ) { first, _ in first }
-    return FakeTransport(journal) { answers[$0.description.replacing(" /abs/", with: " /")] ?? .text("Not Found", status: 404) }
+    return FakeTransport(journal) { request in
+        answers[request.description.replacing(" /abs/", with: " /")] ?? .text("Not Found", status: 404)
+    }
 }
 
 let server = "https://books.example.org/abs"

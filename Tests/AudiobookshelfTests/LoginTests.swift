@@ -166,6 +166,14 @@ import Testing
         #expect(error == .notAudiobookshelf(server: "https://books.example.org"))
     }
 
+    @Test func aRedirectNamesTheAddressToType() async throws {
+        let headers = [HTTPHeader("Location", "https://books.example.org/abs/status?x=1")]
+        let moving = FakeTransport { _ in HTTPResponse(status: 301, headers: headers) }
+        let login = try login("http://10.0.0.5", moving)
+        let error = await failure { () throws(ShelfError) in _ = try await login.find() }
+        #expect(error == .moved(server: "http://10.0.0.5", to: "https://books.example.org/abs"))
+    }
+
     @Test func aWebPageInPlaceOfALogin() async throws {
         let status = try Fixture("boot-04-status").response
         let login = try login(

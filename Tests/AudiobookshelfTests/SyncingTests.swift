@@ -58,6 +58,13 @@ private let book = ItemID("abs:\(accountID)/book")!
         }
     }
 
+    @Test func aHotelsNetworkDoesNotFinishABook() async throws {
+        let shelf = try recording(.page)
+        let write = ProgressWrite(item: book, kind: .finish, position: .zero, duration: .zero, made: 0)
+        let error = await failure { () throws(ShelfError) in try await shelf.write(write) }
+        #expect(error == .notAudiobookshelf(server: server) && error?.isTemporary == true)
+    }
+
     @Test func localSessionsGoNewestFirstInAbsoluteNumbers() async throws {
         let shelf = try recording(
             .json([

@@ -194,7 +194,9 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
 
     @Test func stopRestartsTheChapterByOption() {
         var desk = Desk()
-        desk.player.options.stopRestarts = true
+        var options = Player.Options()
+        options.stopRestarts = true
+        desk.send(.options(options))
         desk.open(emma, at: .seconds(70))
         desk.pass(5)
         desk.send(.stop)
@@ -276,7 +278,9 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         desk.send(.play)
         #expect(desk.position == 100)
         desk.report(.seeked(to: .seconds(100)))
-        desk.player.options.resumeRewind = false
+        var options = Player.Options()
+        options.resumeRewind = false
+        desk.send(.options(options))
         desk.send(.pause(.listener))
         desk.pass(7200)
         desk.send(.play)

@@ -27,6 +27,11 @@ import Testing
         return shape
     }()
 
+    /// The one recording that the stand-in answers with the help of a program.
+    private static let needsFFmpeg = "stream-11-hls-segment"
+    private static let hasFFmpeg = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .contains { FileManager.default.isExecutableFile(atPath: "\($0)/ffmpeg") }
+
     private func story(
         _ name: String, _ change: (inout StandInConfiguration) -> Void = { _ in },
         before: (String, Replay) async throws -> Void = { _, _ in }
@@ -43,7 +48,7 @@ import Testing
             server: server, address: try await server.start(), clock: clock, shape: Self.shape,
             fixed: library.ids.union(ContractLibrary.users.map(\.id)))
         do {
-            for recording in recordings {
+            for recording in recordings where recording.name != Self.needsFFmpeg || Self.hasFFmpeg {
                 replay.setTime(recording.recordedAt)
                 try await before(recording.name, replay)
                 try await replay.play(recording)
@@ -111,11 +116,12 @@ import Testing
             try await open("d84ebe05-a6b6-411e-9688-236493506ade", Self.orchard, Self.desktop)
             try await open("3fa06da6-2a24-4368-92b4-578151091e97", Self.orchard, Self.desktop)
         case "sess-29-two-devices-sync-1":
-            try await open("ec479604-5d78-49ae-a33c-728c59917602", Self.orchard, ["deviceId": "other", "clientName": "o"])
+            try await open(
+                "ec479604-5d78-49ae-a33c-728c59917602", Self.orchard, ["deviceId": "other", "clientName": "o"])
         case "play-02-multifile":
-            try await replay.sync(
-                "ec479604-5d78-49ae-a33c-728c59917602", token: Self.lena, ["currentTime": 21, "timeListened": 1])
-        case "stream-12-public-session-of-transcode":
+            try await open("third", Self.orchard, ["deviceId": "third", "clientName": "t"])
+            try await replay.sync("third", token: Self.lena, ["currentTime": 21, "timeListened": 1])
+        case "stream-10-hls-playlist-no-auth":
             try await replay.open(
                 "6e958c12-ba61-4a24-85bb-65101d4a4a09", item: "19765288-d0d4-46a7-bbec-0e848a4097ca",
                 device: ["deviceId": "hls"], token: Self.lena, direct: false)
@@ -150,7 +156,8 @@ import Testing
                 ])
         case "local-14-live-sync-wins":
             try await replay.open(
-                "f4a1ff8e-ed1f-4aa2-b169-dad561605564", item: Self.orchard, device: ["deviceId": "z1", "clientName": "x"],
+                "f4a1ff8e-ed1f-4aa2-b169-dad561605564", item: Self.orchard,
+                device: ["deviceId": "z1", "clientName": "x"],
                 token: Self.lena)
         case "finish-05-live-first-sync-at-end":
             let answer = try await replay.ask(
@@ -216,6 +223,10 @@ import Testing
             configuration.version = version
             configuration.accessExpiry = StandInConfiguration(users: [], version: version).accessExpiry
             configuration.refreshGrace = 0
+            // These servers had one author's folder only.
+            let books = configuration.libraries[0].items.filter { $0.authors == ["Sam Field"] }
+            configuration.libraries[0].items = StandInItems(
+                books.sorted { $0.title == "Only Paper" && $1.title != $0.title })
         } before: { name, replay in
             guard name.contains("-02-status") else { return }
             replay.learn(library, as: "e038225c-28c8-4cca-b5d9-6afeda736d3e")

@@ -43,32 +43,42 @@ struct RawHTTP: Sendable {
     }
 
     private static func exchange(_ request: Data, port: UInt16) throws -> Data {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = try connected(to: port)
         defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0 else { throw NoAnswer() }
-        var sent = 0
-        while sent < request.count {
-            let count = request.withUnsafeBytes { bytes in
-                Glibc.send(descriptor, bytes.baseAddress! + sent, request.count - sent, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { throw NoAnswer() }
-            sent += count
-        }
+        try write(request, to: descriptor)
         var answer = Data()
         var buffer = [UInt8](repeating: 0, count: 262_144)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             guard count > 0 else { return answer }
             answer.append(contentsOf: buffer[..<count])
+        }
+    }
+
+    static func connected(to port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            throw NoAnswer()
+        }
+        return descriptor
+    }
+
+    static func write(_ bytes: Data, to descriptor: Int32) throws {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { throw NoAnswer() }
+            rest = rest.dropFirst(count)
         }
     }
 
@@ -81,7 +91,8 @@ struct RawHTTP: Sendable {
             let pair = line.split(separator: ":", maxSplits: 1)
             return (pair[0].lowercased(), pair.count > 1 ? pair[1].trimmingCharacters(in: .whitespaces) : "")
         }
-        var response = RawResponse(status: status, headers: headers, body: Data(bytes[end.upperBound...]), isComplete: true)
+        var response = RawResponse(
+            status: status, headers: headers, body: Data(bytes[end.upperBound...]), isComplete: true)
         if response.header("transfer-encoding") == "chunked" {
             (response.body, response.isComplete) = unchunked(response.body)
         } else if let length = response.header("content-length").flatMap({ Int($0) }), !isHead {

@@ -13,7 +13,8 @@ struct Recording: Sendable {
 
     static let folder = Bundle.module.resourceURL!.appending(path: "Fixtures/recordings").path
 
-    static let names: [String] = (try? FileManager.default.contentsOfDirectory(atPath: folder))
+    static let names: [String] =
+        (try? FileManager.default.contentsOfDirectory(atPath: folder))
         .map { $0.filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted() } ?? []
 
     static func json(_ name: String) throws -> JSON {

@@ -73,7 +73,9 @@ final class Replay {
             #expect(similar(answer.text, mapped(text)), "\(name): \(answer.text.prefix(200))")
         } else if let bytes = recording.response["bodyBytes"] {
             #expect(!answer.body.isEmpty, "\(name)")
-            if recording.header("content-range") != nil { #expect(answer.body.count == bytes["length"]?.integer, "\(name)") }
+            if recording.header("content-range") != nil {
+                #expect(answer.body.count == bytes["length"]?.integer, "\(name)")
+            }
         }
     }
 

@@ -45,7 +45,9 @@ struct Shape: Sendable {
 
     /// What differs, one line each; empty when the shapes agree.
     /// - Parameter trimmed: the recording's list was cut, so more elements of other shapes may follow.
-    func differences(expected: JSON, actual: JSON, trimmed: String = "", at path: String = "", under parent: String = "")
+    func differences(
+        expected: JSON, actual: JSON, trimmed: String = "", at path: String = "", under parent: String = ""
+    )
         -> [String]
     {
         switch (expected, actual) {
@@ -82,7 +84,8 @@ struct Shape: Sendable {
                 found.append("\(place): \(wanted) expected, \(got) found")
             }
         }
-        for key in actual.keys where expected[key] == nil && !(key == "libraryItem" && trimmed.contains("libraryItem")) {
+        for key in actual.keys where expected[key] == nil && !(key == "libraryItem" && trimmed.contains("libraryItem"))
+        {
             found.append("\(path).\(key): not in the recording")
         }
         return found
@@ -110,7 +113,8 @@ struct Shape: Sendable {
         shapes.comparedValues = []
         for (index, element) in actual.enumerated() {
             let closest = expected.map {
-                shapes.differences(expected: $0, actual: element, trimmed: trimmed, at: "\(path)[\(index)]", under: parent)
+                shapes.differences(
+                    expected: $0, actual: element, trimmed: trimmed, at: "\(path)[\(index)]", under: parent)
             }.min { $0.count < $1.count }
             if let closest, closest.isEmpty {
                 if !trimmed.isEmpty { return [] }

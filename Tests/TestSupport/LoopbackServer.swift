@@ -95,7 +95,8 @@ public final class LoopbackServer: Sendable {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
-                Glibc.send(connection, $0.baseAddress! + sent, min($0.count - sent, 1 << 18), Int32(MSG_NOSIGNAL))
+                Glibc.send(
+                    connection, $0.baseAddress! + sent, min($0.count - sent, 1 << 18), Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { return }
             sent += count

@@ -27,8 +27,8 @@ struct ItemJSON {
 
     /// A podcast that came from a feed was never scanned.
     private var scan: JSON {
-        let time: JSON = item.podcast?.feedURL == nil ? ["lastScan": .int(item.addedAt)] : [:]
-        return time.adding(["scanVersion": .string(version.rawValue)])
+        guard item.podcast?.feedURL == nil else { return ["scanVersion": nil] }
+        return ["lastScan": .int(item.addedAt), "scanVersion": .string(version.rawValue)]
     }
 
     private var libraryFiles: JSON {

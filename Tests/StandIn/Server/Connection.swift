@@ -19,7 +19,10 @@ struct Connection: Sendable {
             answer.headers += extra.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
             return await response(to: call, request, answer, limit: nil)
         case .dropBefore: return Self.hangUp
-        case .hold(let gate): await gate.pass()
+        case .hold(let gate):
+            await gate.pass()
+            // Cancelled: the server stops, and the request must not act after all.
+            if Task.isCancelled { return Self.hangUp }
         case .truncated, .dropAfter, .cut, nil: break
         }
         let answer = server.answer(call)

@@ -2,7 +2,7 @@
 public enum StandInFault: Sendable {
     /// Answers with this status and text, without acting.
     case status(
-        Int, body: String = "", contentType: String = "text/plain; charset=utf-8", headers: [String: String] = [:])
+        Int, body: String = "", contentType: String? = "text/plain; charset=utf-8", headers: [String: String] = [:])
     /// Acts, then closes half-way through the body.
     case truncated
     /// Closes the connection without acting and without a byte of answer.
@@ -13,6 +13,11 @@ public enum StandInFault: Sendable {
     case cut(afterBytes: Int)
     /// Waits at the gate before acting; then all goes on as usual.
     case hold(StandInGate)
+
+    /// What an expired token gets: 401 without a content type.
+    public static let unauthorized = StandInFault.status(401, body: "Unauthorized", contentType: nil)
+    public static let notFound = StandInFault.status(404, body: "Not Found")
+    public static let serverError = StandInFault.status(500, body: "Internal Server Error")
 
     /// 429 with `Retry-After` in seconds.
     public static func tooManyRequests(retryAfter seconds: Int) -> StandInFault {

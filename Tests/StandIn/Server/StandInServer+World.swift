@@ -71,6 +71,13 @@ extension StandInServer {
         }
     }
 
+    /// Throws away what sockets have not fetched yet.
+    public func forgetEvents() {
+        change { world in
+            for sid in world.sockets.keys { world.sockets[sid]?.outbox = [] }
+        }
+    }
+
     /// Takes an item out of its library, as if its files had been removed.
     public func deleteItem(_ id: String) {
         change {
@@ -150,7 +157,8 @@ extension StandInProgress {
 extension StandInSession {
     init(_ session: PlaySession) {
         self.init(
-            id: session.id, itemID: session.itemID, episodeID: session.episodeID, playMethod: session.method?.rawValue ?? 3,
+            id: session.id, itemID: session.itemID, episodeID: session.episodeID,
+            playMethod: session.method?.rawValue ?? 3,
             timeListening: session.timeListening, currentTime: session.currentTime?.number)
     }
 }
@@ -182,7 +190,9 @@ extension StandInServer {
             return await group.next() ?? false
         }
         if Task.isCancelled { return nil }
-        return isPing ? ["2"] : change { $0.takePackets(sid) }
+        // An event may have come at the same moment as the ping.
+        if isPing, look({ $0.sockets[sid]?.outbox.isEmpty == true }) { return ["2"] }
+        return change { $0.takePackets(sid) }
     }
 
     /// The body of a polling answer.

@@ -39,6 +39,7 @@ extension JSON {
         return elements
     }
 
+    /// The text of a string; `nil` for anything else.
     public var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
@@ -53,6 +54,7 @@ extension JSON {
         }
     }
 
+    /// The number as a whole one, rounded; `nil` for anything but a number.
     public var integer: Int? {
         switch self {
         case .int(let value): value

@@ -48,10 +48,12 @@ extension World {
     /// The session as `/play`, `GET /api/session/:id` and the history give it.
     /// - Parameter full: with chapters, tracks and the whole item, as in the first two.
     func json(_ session: PlaySession, full: Bool) -> JSON {
-        guard let found = find(session.itemID) else { return nil }
+        guard let found = findEvenDeleted(session.itemID) else { return nil }
         let forms = ItemJSON(found, version: version)
         let episode = session.episodeID.flatMap(found.item.episode)
         let isPodcast = found.item.podcast != nil
+        // A local session has the cover that its client named, which ours do not.
+        let isLocal = session.method == .local || session.method == nil
         let title = episode?.title ?? (isPodcast ? "" : found.item.title)
         let chapters = full ? episode?.chapters ?? found.item.chapters : []
         let head: JSON = [
@@ -59,7 +61,8 @@ extension World {
             "libraryItemId": .string(session.itemID), "bookId": episode == nil ? .string(found.item.mediaID) : nil,
             "episodeId": .optional(session.episodeID), "mediaType": isPodcast ? "podcast" : "book",
             "mediaMetadata": forms.metadata, "chapters": forms.chapters(chapters), "displayTitle": .string(title),
-            "displayAuthor": .string(found.item.authors.joined(separator: ", ")), "coverPath": forms.cover,
+            "displayAuthor": .string(found.item.authors.joined(separator: ", ")),
+            "coverPath": isLocal ? nil : forms.cover,
             "duration": .double(session.duration), "playMethod": .optional(session.method?.rawValue),
             "mediaPlayer": session.mediaPlayer, "deviceInfo": full ? session.device : Self.stored(session.device),
         ]

@@ -49,8 +49,10 @@ struct Found: Sendable {
 extension World {
     func library(_ id: String) -> StandInLibrary? { configuration.libraries.first { $0.id == id } }
 
-    func find(_ itemID: String) -> Found? {
-        guard !deletedItems.contains(itemID) else { return nil }
+    func find(_ itemID: String) -> Found? { deletedItems.contains(itemID) ? nil : findEvenDeleted(itemID) }
+
+    /// The history keeps what it says about items that are gone.
+    func findEvenDeleted(_ itemID: String) -> Found? {
         for library in configuration.libraries {
             if let index = library.items.index(of: itemID) {
                 return Found(item: library.items[index], library: library)

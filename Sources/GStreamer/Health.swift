@@ -1,0 +1,43 @@
+internal import CGStreamer
+
+/// What the doctor asks of the GStreamer that is installed.
+extension GStreamerEngine {
+    /// A kind of audio that cannot be played here, and the Debian package that helps.
+    public struct Missing: Hashable, Sendable {
+        public let what: String
+        public let package: String
+    }
+
+    /// For each kind of audio the elements of which any one will do.
+    private static let needs: [(what: String, package: String, elements: [String])] = [
+        ("m4b and m4a files", "gstreamer1.0-plugins-good", ["qtdemux"]),
+        ("AAC", "gstreamer1.0-libav", ["avdec_aac", "faad", "fdkaacdec"]),
+        ("mp3", "gstreamer1.0-plugins-good", ["mpg123audiodec", "avdec_mp3", "mad"]),
+        ("opus", "gstreamer1.0-plugins-base", ["opusdec", "avdec_opus"]),
+        ("ogg vorbis", "gstreamer1.0-plugins-base", ["vorbisdec", "avdec_vorbis"]),
+        ("flac", "gstreamer1.0-plugins-good", ["flacdec", "avdec_flac"]),
+        ("streams over http", "gstreamer1.0-plugins-good", ["souphttpsrc", "curlhttpsrc"]),
+        ("transcoded streams (HLS)", "gstreamer1.0-plugins-bad", ["hlsdemux", "hlsdemux2"]),
+        ("other speeds without other pitch", "gstreamer1.0-plugins-good", ["scaletempo"]),
+    ]
+
+    public static func missing() -> [Missing] {
+        Library.ready
+        return needs.filter { need in !need.elements.contains(where: isThere) }
+            .map { Missing(what: $0.what, package: $0.package) }
+    }
+
+    private static func isThere(_ element: String) -> Bool {
+        guard let factory = gst_element_factory_find(element) else { return false }
+        gst_object_unref(UnsafeMutableRawPointer(factory))
+        return true
+    }
+
+    /// Whether such a sink can be made; it is not opened, for it may be in use.
+    public static func canMake(sink: String) -> Bool {
+        Library.ready
+        guard let bin = gst_parse_bin_from_description(sink, 1, nil) else { return false }
+        gst_object_unref(gst_object_ref_sink(bin))
+        return true
+    }
+}

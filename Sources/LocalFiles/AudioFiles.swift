@@ -1,0 +1,108 @@
+internal import Glibc
+
+/// The audio files of a folder, in the order a person would read them in.
+enum AudioFiles {
+    static let endings = [
+        "m4b", "m4a", "mp3", "opus", "ogg", "oga", "flac", "wav", "aac", "mp4", "m4p", "mka", "webm", "wma", "aiff",
+        "aif", "ac3", "ape", "wv", "mpc", "spx",
+    ]
+    static let mostFiles = 10_000
+    static let deepest = 8
+
+    struct Found {
+        var audio: [String] = []
+        /// Pictures in the folder itself and the folders within.
+        var pictures: [String] = []
+    }
+
+    /// Follows links to files and folders, each folder once; leaves out what is hidden.
+    static func list(_ folder: String) throws(LocalFilesError) -> Found {
+        var found = Found()
+        var seen: Set<[UInt]> = []
+        try list(folder, depth: 0, &found, &seen)
+        return found
+    }
+
+    private static func list(
+        _ folder: String, depth: Int, _ found: inout Found, _ seen: inout Set<[UInt]>
+    ) throws(LocalFilesError) {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { throw FileBytes.error(folder) }
+        guard depth <= deepest, seen.insert([UInt(status.st_dev), UInt(status.st_ino)]).inserted else { return }
+        guard let directory = opendir(folder) else { throw FileBytes.error(folder) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // What is not UTF-8 cannot be named on the bus or in an address.
+            if let name, !name.hasPrefix(".") { names.append(name) }
+        }
+        closedir(directory)
+        // Files of a folder come before the folders in it.
+        var folders: [String] = []
+        for name in names.sorted(by: comesBefore) {
+            let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            guard stat(path, &status) == 0 else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: folders.append(path)
+            case S_IFREG where endings.contains(ending(name)):
+                if found.audio.count < mostFiles { found.audio.append(path) }
+            case S_IFREG where ["jpg", "jpeg", "png"].contains(ending(name)): found.pictures.append(path)
+            default: break
+            }
+        }
+        for path in folders where found.audio.count < mostFiles {
+            // A folder within that may not be read is not a reason to play nothing.
+            try? list(path, depth: depth + 1, &found, &seen)
+        }
+    }
+
+    static func ending(_ path: String) -> String {
+        guard let dot = path.lastIndex(of: ".") else { return "" }
+        return path[path.index(after: dot)...].lowercased()
+    }
+
+    static func name(_ path: String) -> String {
+        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    }
+
+    static func stem(_ path: String) -> String {
+        let name = name(path)
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+
+    /// "2" before "10", whatever the case; names that differ only in what this overlooks by their bytes.
+    static func comesBefore(_ a: String, _ b: String) -> Bool {
+        var left = parts(a)[...]
+        var right = parts(b)[...]
+        while let x = left.popFirst(), let y = right.popFirst() {
+            if x.isNumber && y.isNumber {
+                if x.text.count != y.text.count { return x.text.count < y.text.count }
+            } else if x.isNumber != y.isNumber {
+                return x.isNumber
+            }
+            if x.text != y.text { return x.text < y.text }
+        }
+        return left.count == right.count ? a < b : left.count < right.count
+    }
+
+    /// Numbers, without leading zeros, and what is between them, in lower case.
+    private static func parts(_ name: String) -> [(text: String, isNumber: Bool)] {
+        var parts: [(text: String, isNumber: Bool)] = []
+        for character in name.lowercased() {
+            let isDigit = character.isASCII && character.isNumber
+            if let last = parts.indices.last, parts[last].isNumber == isDigit {
+                parts[last].text.append(character)
+            } else {
+                parts.append((String(character), isDigit))
+            }
+        }
+        return parts.map { part in
+            guard part.isNumber else { return part }
+            let digits = part.text.drop { $0 == "0" }
+            return (digits.isEmpty ? "0" : String(digits), true)
+        }
+    }
+}

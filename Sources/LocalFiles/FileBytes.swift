@@ -1,0 +1,74 @@
+internal import Glibc
+
+/// Sole owner of one open file, read at any offset. Everything read from it is checked against its size first.
+final class FileBytes {
+    private let descriptor: Int32
+    let size: Int
+
+    /// - Throws: ``LocalFilesError/notFound(path:)``, ``LocalFilesError/forbidden(path:)`` or
+    ///   ``LocalFilesError/unreadable(path:reason:)`` if it is no regular file.
+    init(_ path: String) throws(LocalFilesError) {
+        // A pipe in the folder must not hold us up.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.error(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw .unreadable(path: path, reason: "it is not a file")
+        }
+        size = Int(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    static func error(_ path: String) -> LocalFilesError {
+        switch errno {
+        case EACCES, EPERM: .forbidden(path: path)
+        case ENOENT, ENOTDIR: .notFound(path: path)
+        case let code: .unreadable(path: path, reason: String(cString: strerror(code)))
+        }
+    }
+
+    /// - Returns: nil if the file does not have all of them.
+    func bytes(at offset: Int, count: Int) -> [UInt8]? {
+        guard offset >= 0, count >= 0, offset <= size, count <= size - offset else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let read = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset + done))
+            }
+            if read < 0 && errno == EINTR { continue }
+            guard read > 0 else { return nil }
+            done += read
+        }
+        return bytes
+    }
+}
+
+/// Big-endian numbers out of bytes that may end too soon.
+struct ByteReader {
+    private let bytes: ArraySlice<UInt8>
+    private(set) var position: Int
+
+    init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = ArraySlice(Array(bytes))
+        position = 0
+    }
+
+    var left: Int { bytes.count - position }
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= left else { return nil }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+
+    mutating func number(_ width: Int) -> Int? {
+        guard let bytes = take(width) else { return nil }
+        let value = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Int(exactly: value)
+    }
+
+    mutating func skip(_ count: Int) -> Bool { take(count) != nil }
+}

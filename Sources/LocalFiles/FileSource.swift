@@ -1,0 +1,119 @@
+internal import Glibc
+public import Listening
+
+/// Files and folders on this computer as things to listen to.
+public struct FileSource: Sendable {
+    private let inspector: any Inspector
+    private let covers: String
+
+    /// - Parameter covers: an absolute path; made when the first cover is kept.
+    public init(inspector: any Inspector, covers: String) {
+        self.inspector = inspector
+        self.covers = covers
+    }
+
+    /// A file, or a folder as one book of the files in it and in the folders within.
+    ///
+    /// Its name, `file:<hash>`, comes from the content of the audio: it stays when files are moved or renamed, and
+    /// changes when their bytes do, tags among them.
+    /// - Parameter path: absolute.
+    public func open(path: String) async throws(LocalFilesError) -> Item {
+        guard let resolved = realpath(path, nil) else { throw FileBytes.error(path) }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileBytes.error(path) }
+        let isFolder = status.st_mode & S_IFMT == S_IFDIR
+        let found = isFolder ? try AudioFiles.list(path) : AudioFiles.Found(audio: [path])
+        guard !found.audio.isEmpty else { throw .noAudio(folder: path) }
+
+        var hash = ContentHash()
+        var parts: [Part] = []
+        for file in found.audio {
+            let bytes = try FileBytes(file)
+            guard bytes.size > 0 else { throw .empty(path: file) }
+            hash.add(bytes)
+            parts.append(Part(path: file, facts: try await facts(of: file, bytes)))
+        }
+        return item(
+            id: ItemID(source: "file", key: hash.hex), path: path, isFolder: isFolder, parts: parts,
+            pictures: found.pictures)
+    }
+
+    private struct Part {
+        let path: String
+        let facts: FileFacts
+    }
+
+    private func facts(of path: String, _ bytes: FileBytes) async throws(LocalFilesError) -> FileFacts {
+        let embedded = MP4Chapters.read(bytes)
+        let chapters = embedded.isEmpty ? ID3Chapters.read(bytes) : embedded
+        do throws(EngineFailure) {
+            var facts = try await inspector.inspect(path: path)
+            if !chapters.isEmpty { facts.chapters = chapters }
+            facts.chapters = Timeline.repaired(chapters: facts.chapters, duration: facts.duration)
+            return facts
+        } catch {
+            switch error {
+            case .missingDecoder(let what, let package):
+                throw .missingDecoder(path: path, what: what, package: package)
+            case .unreadable(_, let reason), .other(let reason), .unreachable(let reason), .noSink(let reason):
+                throw .unreadable(path: path, reason: reason)
+            case .notFound: throw .notFound(path: path)
+            case .refused: throw .forbidden(path: path)
+            }
+        }
+    }
+
+    private func item(id: ItemID, path: String, isFolder: Bool, parts: [Part], pictures: [String]) -> Item {
+        var tracks: [Track] = []
+        var chapters: [Chapter] = []
+        var start = BookTime.zero
+        for part in parts {
+            let title = part.facts.title ?? AudioFiles.stem(part.path)
+            tracks.append(
+                Track(start: start, duration: part.facts.duration, audio: .file(path: part.path), title: title))
+            let end = start + part.facts.duration
+            if part.facts.chapters.isEmpty {
+                // One file without chapters has none; in a folder each file is one.
+                if parts.count > 1 { chapters.append(Chapter(title: title, start: start, end: end)) }
+            } else {
+                chapters += part.facts.chapters.map {
+                    Chapter(title: $0.title, start: start + $0.start, end: start + $0.end)
+                }
+            }
+            start = end
+        }
+        let all = parts.map(\.facts)
+        let name = isFolder ? AudioFiles.name(path) : AudioFiles.stem(path)
+        let title = isFolder ? all.lazy.compactMap(\.album).first : all[0].title ?? all[0].album
+        let authors = all.first { !$0.albumArtists.isEmpty }?.albumArtists ?? all.first { !$0.artists.isEmpty }?.artists
+        var item = Item(
+            id: id, kind: isFolder ? .book : .file, title: title ?? name, authors: authors ?? [],
+            narrators: all.first { !$0.composers.isEmpty }?.composers ?? [], tracks: tracks, chapters: chapters)
+        item.genres = all.first { !$0.genres.isEmpty }?.genres ?? []
+        item.published = all.lazy.compactMap(\.date).first
+        item.summary = all.lazy.compactMap(\.summary).first
+        let picture = all.lazy.compactMap(\.cover).first ?? Covers.besideAudio(pictures)
+        item.coverPath = picture.flatMap { Covers(folder: covers).keep($0) }
+        item.url = Self.url(path)
+        return item
+    }
+
+    /// file:// with everything percent-encoded that RFC 3986 does not leave alone in a path.
+    static func url(_ path: String) -> String {
+        var url = "file://"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"), UInt8(ascii: "/"):
+                url.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let hex = String(byte, radix: 16, uppercase: true)
+                url += hex.count == 1 ? "%0\(hex)" : "%\(hex)"
+            }
+        }
+        return url
+    }
+}

@@ -1,0 +1,25 @@
+/// Why a path cannot be listened to, with the next step.
+public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notFound(path: String)
+    case forbidden(path: String)
+    case noAudio(folder: String)
+    case empty(path: String)
+    case unreadable(path: String, reason: String)
+    case missingDecoder(path: String, what: String, package: String?)
+
+    public var description: String {
+        switch self {
+        case .notFound(let path): "there is no file or folder \(path); check the name"
+        case .forbidden(let path): "\(path) may not be read; check its permissions (ls -l) and those of its folder"
+        case .noAudio(let folder):
+            "there is no audio file in \(folder); dogear looks for \(AudioFiles.endings.joined(separator: " "))"
+        case .empty(let path): "\(path) is empty; copy or download it again"
+        case .unreadable(let path, let reason):
+            "\(path) cannot be played: \(reason); if another player can, please report it"
+        case .missingDecoder(let path, let what, let package?):
+            "\(path) needs the \(what); install it with 'sudo apt install \(package)'"
+        case .missingDecoder(let path, let what, nil):
+            "\(path) needs the \(what), which no package of GStreamer's that dogear knows has"
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import GStreamer
+import Listening
+import TestSupport
+import Testing
+
+@testable import LocalFiles
+
+@Suite struct FileSourceTests {
+    let source = FileSource(inspector: GStreamerInspector(), covers: "\(Sounds.folder)/covers/here")
+
+    func book() -> String {
+        Sounds.metadata(
+            [
+                ("title", "One"), ("album", "The Book"), ("artist", "An Author"), ("album_artist", "Al Artist"),
+                ("composer", "Nar Rator"), ("genre", "Audiobook"), ("date", "1999"),
+            ], chapters: [("Loomings", 0), ("Zweites", 1.5), ("第三章", 3)], end: 4)
+    }
+
+    @Test(arguments: [
+        ("m4b", ["-c:a", "aac"]), ("m4a", []), ("mp3", []), ("opus", []), ("ogg", []), ("flac", []),
+        ("mka", ["-c:a", "flac"]),
+    ])
+    func aFileHasItsTagsAndChapters(_ ending: String, options: [String]) async throws {
+        let path = try Sounds.tone("tagged.\(ending)", seconds: 4, options: options, metadata: book())
+        let item = try await source.open(path: path)
+        #expect(item.title == "One")
+        #expect(item.authors == ["Al Artist"])
+        #expect(item.narrators == ["Nar Rator"])
+        #expect(item.genres == ["Audiobook"])
+        #expect(item.published?.hasPrefix("1999") == true)
+        #expect(abs(item.duration.seconds - 4) < 0.15)
+        #expect(item.tracks.count == 1)
+        #expect(item.kind == .file)
+        #expect(item.chapters.map(\.title) == ["Loomings", "Zweites", "第三章"])
+        #expect(item.chapters.map { ($0.start.seconds * 100).rounded() } == [0, 150, 300])
+        #expect(item.chapters.last?.end == item.duration)
+    }
+
+    @Test func theOlderKindOfMP4ChaptersIsReadToo() async throws {
+        // Without the reference to the chapter track only Nero's table is left.
+        let path = try Sounds.tone("nero.m4b", seconds: 4, options: ["-c:a", "aac"], metadata: book())
+        var bytes = try Sounds.read(path)
+        let tref = Array("tref".utf8)
+        let place = try #require((0..<bytes.count - 4).first { bytes[$0..<$0 + 4].elementsEqual(tref) })
+        bytes.replaceSubrange(place..<place + 4, with: Array("free".utf8))
+        try Sounds.write(bytes, to: "\(Sounds.folder)/nero2.m4b")
+        let chapters = MP4Chapters.read(try FileBytes("\(Sounds.folder)/nero2.m4b"))
+        #expect(chapters.map(\.title) == ["Loomings", "Zweites", "第三章"])
+        #expect(chapters.map(\.start) == [.zero, .seconds(1.5), .seconds(3)])
+    }
+
+    /// Any byte may be wrong: nothing may trap, hang or take the memory of the machine.
+    @Test(arguments: ["m4b", "mp3"]) func damagedChaptersAreHarmless(_ ending: String) async throws {
+        let options = ending == "m4b" ? ["-c:a", "aac", "-b:a", "32k"] : ["-b:a", "32k"]
+        let path = try Sounds.tone("damage.\(ending)", seconds: 1, options: options, metadata: book())
+        let whole = try Sounds.read(path)
+        let moov = (0..<whole.count - 4).first { whole[$0..<$0 + 4].elementsEqual("moov".utf8) } ?? 0
+        let damaged = "\(Sounds.folder)/damaged.\(ending)"
+        for step in 0..<400 {
+            var bytes = whole
+            let place = moov + (step * 7) % max(1, whole.count - moov)
+            bytes[place] = step % 3 == 0 ? 0xff : bytes[place] ^ UInt8(1 << (step % 8))
+            if step % 5 == 0 { bytes.removeLast(step) }
+            try Sounds.write(bytes, to: damaged)
+            let file = try FileBytes(damaged)
+            #expect(MP4Chapters.read(file).count <= 10_000)
+            #expect(ID3Chapters.read(file).count <= 10_000)
+        }
+    }
+
+    @Test func aFolderIsABookInNaturalOrder() async throws {
+        let names = [
+            "CD 10/1.flac", "CD 2/track 10.flac", "CD 2/Track 2.flac", "cd 1/02.flac", "cd 1/1.flac", "0 intro.flac",
+        ]
+        for (index, name) in names.enumerated() {
+            _ = try Sounds.tone("shelf/My Book/\(name)", seconds: 1 + Double(index) / 10)
+        }
+        try Sounds.write([1], to: "\(Sounds.folder)/shelf/My Book/.hidden.flac")
+        try Sounds.write([1], to: "\(Sounds.folder)/shelf/My Book/notes.txt")
+        try Sounds.run(["ln", "-sfn", "..", "\(Sounds.folder)/shelf/My Book/cd 1/loop"])
+        let item = try await source.open(path: "\(Sounds.folder)/shelf/My Book")
+        let order = ["0 intro", "1", "02", "Track 2", "track 10", "1"]
+        #expect(item.title == "My Book")
+        #expect(item.kind == .book)
+        #expect(item.tracks.map(\.title) == order)
+        #expect(item.chapters.map(\.title) == order)
+        #expect(item.chapters.map(\.start) == item.tracks.map(\.start))
+        #expect(abs(item.duration.seconds - 7.5) < 0.01)
+        #expect(item.url?.hasSuffix("/shelf/My%20Book") == true)
+    }
+
+    @Test func aNameComesFromTheContent() async throws {
+        let path = try Sounds.tone("here/a.flac", seconds: 1)
+        let before = try await source.open(path: path)
+        try Sounds.run(["mkdir", "-p", "\(Sounds.folder)/there"])
+        try Sounds.run(["cp", path, "\(Sounds.folder)/there/é 100%.flac"])
+        let after = try await source.open(path: "\(Sounds.folder)/there/é 100%.flac")
+        #expect(before.id == after.id)
+        #expect(before.id.source == "file" && before.id.key.count == 32)
+        #expect(after.url?.hasSuffix("/there/%C3%A9%20100%25.flac") == true)
+        let other = try await source.open(path: try Sounds.tone("here/b.flac", seconds: 1, offset: 1))
+        #expect(other.id != before.id)
+    }
+
+    @Test func coversAreKeptByContent() async throws {
+        let picture = "\(Sounds.folder)/cover.jpg"
+        try Sounds.run([
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-f", "lavfi", "-i", "color=c=red:s=64x64:d=1",
+            "-frames:v", "1",
+            picture,
+        ])
+        let plain = try Sounds.tone("covered/1.flac", seconds: 1)
+        let embedded = "\(Sounds.folder)/embedded.mp3"
+        try Sounds.run([
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", plain, "-i", picture, "-map", "0:a", "-map", "1:v",
+            "-c:v", "copy", embedded,
+        ])
+        try Sounds.run(["cp", picture, "\(Sounds.folder)/covered/Folder.JPG"])
+        let file = try #require(try await source.open(path: embedded).coverPath)
+        let folder = try #require(try await source.open(path: "\(Sounds.folder)/covered").coverPath)
+        #expect(file == folder)
+        #expect(try Sounds.read(file) == Sounds.read(picture))
+        #expect(file.hasPrefix("\(Sounds.folder)/covers/here/") && file.hasSuffix(".jpg"))
+        try Sounds.run([
+            "sh", "-c", "test $(stat -c %a '\(file)') = 600 && test $(stat -c %a \"$(dirname '\(file)')\") = 700",
+        ])
+    }
+
+    @Test func whatCannotBePlayedIsSaidWithANextStep() async throws {
+        let folder = Sounds.folder
+        func error(_ path: String) async -> LocalFilesError? {
+            do throws(LocalFilesError) {
+                _ = try await source.open(path: path)
+                return nil
+            } catch { return error }
+        }
+        try Sounds.run(["mkdir", "-p", "\(folder)/bad/nothing"])
+        try Sounds.write([], to: "\(folder)/bad/empty.mp3")
+        let text = Array(repeating: "Call me Ishmael. ", count: 300).joined()
+        try Sounds.write(Array(text.utf8), to: "\(folder)/bad/text.mp3")
+        #expect(await error("\(folder)/bad/none.mp3") == .notFound(path: "\(folder)/bad/none.mp3"))
+        #expect(await error("\(folder)/bad/nothing") == .noAudio(folder: "\(folder)/bad/nothing"))
+        #expect(await error("\(folder)/bad/empty.mp3") == .empty(path: "\(folder)/bad/empty.mp3"))
+        #expect(
+            await error("\(folder)/bad/text.mp3")
+                == .unreadable(path: "\(folder)/bad/text.mp3", reason: "it is not audio"))
+    }
+
+    @Test func numbersAreComparedAsNumbers() {
+        let sorted = ["b", "A10", "a2", "a02b", "10", "9", "1.5", "a"].sorted(by: AudioFiles.comesBefore)
+        #expect(sorted == ["1.5", "9", "10", "a", "a2", "a02b", "A10", "b"])
+    }
+}
