@@ -45,7 +45,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         let table = """
             [playback]
             track = "item"
-            next = "queue"
+            next = "skip"
             stop = "restart"
             skip-forward = 600
             skip-back = 1
@@ -55,7 +55,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         try await withFile(table) { path throws in
             let (settings, problems) = Settings.load(path)
             #expect(problems == [])
-            #expect(settings.track == .item && settings.next == .queue && settings.stop == .restart)
+            #expect(settings.track == .item && settings.next == .skip && settings.stop == .restart)
             #expect(settings.skipForward == .seconds(600) && settings.skipBack == .second)
             #expect(settings.rate == 2 && !settings.resumeRewind)
         }
@@ -214,7 +214,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
 
     @Test(arguments: [
         ("playback.rate", "9", "0.5 to 3.0"), ("playback.rate", "nan", "0.5 to 3.0"),
-        ("playback.skip-back", "1.5", "1 to 600"), ("playback.next", "page", "chapter, skip, queue"),
+        ("playback.skip-back", "1.5", "1 to 600"), ("playback.next", "page", "chapter, skip"),
         ("playback.resume-rewind", "maybe", "true, false"), ("audio.sink", "a\nb", "one line"),
         ("rate", "1", "'playback.rate'"), ("playback.skipback", "1", "'playback.skip-back'"),
         ("LOG.LEVEL.x", "1", "dogear settings"),
