@@ -71,8 +71,8 @@ extension Service {
         try await plays()
     }
 
-    func open(path: String, at jump: Jump?) async throws(ControlError) {
-        try await open(ItemID(source: "path", key: path), at: jump)
+    func open(path: String, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
+        try await open(ItemID(source: "path", key: path), at: jump, whole: whole)
     }
 
     private func seek(_ text: String) throws(ControlError) -> String {

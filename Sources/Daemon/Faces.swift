@@ -19,7 +19,7 @@ extension Service: @LoopActor PlayerFace {
         }
         Task { @LoopActor in
             do throws(ControlError) {
-                try await self.open(path: path, at: nil)
+                try await self.open(path: path, at: nil, whole: true)
                 reply([])
             } catch {
                 reply.fail(.failed(error.message))

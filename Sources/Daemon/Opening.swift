@@ -15,7 +15,8 @@ extension Service {
     /// Finds and opens an item and answers when it plays. What plays now goes on until the item is known to be playable.
     ///
     /// - Parameter jump: where to begin; nil: where the listener is.
-    func open(_ id: ItemID, at jump: Jump?) async throws(ControlError) {
+    /// - Parameter whole: as one MPRIS track, as clients expect that hand in an address.
+    func open(_ id: ItemID, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
         opening += 1
         let ticket = opening
         let source = source(of: id)
@@ -27,7 +28,7 @@ extension Service {
             let opened = try await source.open(found)
             try isStill(ticket)
             let place = try start(opened, jump: jump, journal: await journalled(found.id))
-            await begin(opened, at: place, play: true)
+            await begin(opened, at: place, play: true, whole: whole)
         } catch {
             if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
             throw ControlError(error)
@@ -43,19 +44,22 @@ extension Service {
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             guard ticket == opening else { return }
-            await begin(opened, at: newest(opened.place, place, await journalled(id)), play: play)
+            await begin(opened, at: newest(opened.place, place, await journalled(id)), play: play, whole: isWhole)
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
+            failure = ControlError(error)
             send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
         }
     }
 
-    private func begin(_ opened: Opened, at place: BookTime, play: Bool) async {
+    private func begin(_ opened: Opened, at place: BookTime, play: Bool, whole: Bool) async {
+        isWhole = whole
+        failure = nil
         let item = await pictured(opened.item)
         let rate = (try? await store.rate(of: item.id)) ?? settings.rate
         store.post(.item(item))
-        send(.open(item, at: place, play: play, rate: rate))
+        send(.open(item, at: place, play: play, rate: rate, whole: whole))
         if let session = opened.session {
             let now = Clock.now
             let serverNow = now.wall + shelves.clockOffset(of: item.id)
@@ -99,9 +103,10 @@ extension Service {
 
     /// Of what the source and the journal say, the later; a finished item starts again.
     private func newest(_ server: Place?, _ own: BookTime, _ journal: Place?) -> BookTime {
-        guard let server else { return journal.map { $0.isFinished ? .zero : $0.position } ?? own }
-        if let journal, journal.updated >= server.updated { return journal.isFinished ? .zero : journal.position }
-        return server.isFinished ? .zero : server.position
+        let place = { (place: Place) in place.isFinished ? BookTime.zero : place.position }
+        guard let server else { return journal.map(place) ?? own }
+        if let journal, !journal.isOutdone(by: server) { return place(journal) }
+        return place(server)
     }
 
     private func isStill(_ ticket: Int) throws(SourceError) {
@@ -126,7 +131,7 @@ extension Service {
             switch player.phase {
             case .playing, .paused: .success(())
             case .opening, .loading: nil
-            case .stopped, .empty: .failure(ControlError(.failed, player.error ?? "nothing plays"))
+            case .stopped, .empty: .failure(failure ?? ControlError(.failed, player.error ?? "nothing plays"))
             }
         guard let outcome else { return }
         let ready = waiters

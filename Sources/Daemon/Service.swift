@@ -1,3 +1,4 @@
+internal import Control
 internal import DBus
 internal import EventLoop
 internal import Folders
@@ -24,6 +25,10 @@ internal import Store
     private(set) var shown = PlayerProperties(of: Player())
     /// Calls that wait until what they opened plays or could not.
     var waiters: [Waiter] = []
+    /// Why the last opening failed, for those who wait for it.
+    var failure: ControlError?
+    /// What plays was asked for as one track.
+    var isWhole = false
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
     var opening = 0
     /// Told to the listener until it is over: a journal that cannot be written.

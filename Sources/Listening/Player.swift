@@ -29,6 +29,8 @@ public struct Player: Sendable {
 
     public internal(set) var phase = Phase.empty
     public internal(set) var item: Item?
+    /// The item was asked for as one track.
+    var isWhole = false
     /// MPRIS tracks of the item: its chapters, or all of it.
     public internal(set) var parts: [Chapter] = []
     public internal(set) var partIndex = 0
@@ -112,8 +114,8 @@ extension Player {
         case opening(play: Bool)
         /// A picture of the item came.
         case cover(ItemID, path: String)
-        /// The source gave it. `rate` is what was remembered for it.
-        case open(Item, at: BookTime, play: Bool, rate: Double)
+        /// The source gave it. `rate` is what was remembered for it; `whole`: one MPRIS track, whatever its chapters.
+        case open(Item, at: BookTime, play: Bool, rate: Double, whole: Bool = false)
         /// The source could not. `mayReturn`: the server did not answer; worth another try.
         case openFailed(String, mayReturn: Bool)
         /// Known from the journal at start: can be resumed, is not loaded.

@@ -10,7 +10,9 @@ extension Player {
         case .cover(let id, let path):
             if item?.id == id { item?.coverPath = path }
             return []
-        case .open(let item, let place, let play, let rate): return open(item, at: place, play: play, rate: rate)
+        case .open(let item, let place, let play, let rate, let whole):
+            isWhole = whole
+            return open(item, at: place, play: play, rate: rate)
         case .openFailed(let why, let mayReturn): return openFailed(why, mayReturn: mayReturn)
         case .restore(let item, let place, let rate, let finished):
             return restore(item, at: place, rate: rate, finished: finished)
@@ -79,7 +81,7 @@ extension Player {
     }
 
     private func parts(of item: Item) -> [Chapter] {
-        options.chaptersAsTracks && item.chapters.count > 1
+        options.chaptersAsTracks && !isWhole && item.chapters.count > 1
             ? item.chapters : [Chapter(title: item.title, start: .zero, end: item.duration)]
     }
 
@@ -103,6 +105,7 @@ extension Player {
 
     private mutating func restore(_ item: Item, at place: BookTime, rate: Double, finished: Bool) -> [Effect] {
         guard phase == .empty else { return [] }
+        isWhole = false
         settle(item, at: place, rate: rate)
         isFinished = finished
         phase = .stopped

@@ -17,6 +17,21 @@ public struct Place: Hashable, Sendable {
     }
 }
 
+extension Place {
+    /// How far our clock and a server's may disagree without either being wrong: its answers carry whole seconds, and it
+    /// notes the time at which a sync arrived.
+    static let clockTolerance: Int64 = 2500
+
+    /// Whether what a server says is another device's newer place, and not our own come back.
+    ///
+    /// Near the end a server is told a place before the true one, see ``Stretch/reportable``: that is ours as well.
+    public func isOutdone(by server: Place) -> Bool {
+        guard server.updated > updated + Self.clockTolerance else { return false }
+        let told = Stretch.reportable(position, of: duration)
+        return server.isFinished || (server.position - told).microseconds.magnitude > 100_000
+    }
+}
+
 /// The time listened to one item under one session id, until a server has accepted all of it. The journal has it before
 /// any request is made, and loses it only when the server said yes.
 public struct Stretch: Hashable, Sendable {
@@ -75,9 +90,11 @@ public struct Stretch: Hashable, Sendable {
     static let finishZone = BookTime.seconds(10.5)
 
     /// The place as a server may be told: the last seconds count only once the very end was heard.
-    public var reportable: BookTime {
+    public var reportable: BookTime { Self.reportable(place, of: duration) }
+
+    static func reportable(_ place: BookTime, of duration: BookTime) -> BookTime {
         guard duration > .zero, place < duration else { return place }
-        return min(place, max(.zero, duration - Self.finishZone))
+        return min(place, max(.zero, duration - finishZone))
     }
 
     /// Something the server has not confirmed yet.
