@@ -246,6 +246,7 @@ extension Service {
         return AccountsReport(accounts: [row])
     }
 
+    /// - Returns: the accounts that remain.
     private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
         let account = try shelves.account(named: name)
         let unsent = sync.unsent.filter { $0.item.key.hasPrefix("\(account.id)/") }
@@ -260,9 +261,9 @@ extension Service {
             send(.stop)
             await drain(limit: .seconds(2))
         }
-        let row = try await shelves.logOut(account)
+        try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
-        return AccountsReport(accounts: [row])
+        return shelves.accountsReport(unsent: sync.unsent)
     }
 }
 

@@ -41,6 +41,8 @@ extension Service: @LoopActor ControlFace {
     var version: String { dogearVersion }
 
     func perform(_ command: Command, _ reply: Reply) {
+        // A command may have started us: it is answered from what the journal says, not from before it was read.
+        guard isRestored else { return early.append { self.perform(command, reply) } }
         if let event = command.event {
             guard player.item != nil || command.needsNoItem else {
                 return reply.fail(

@@ -19,6 +19,14 @@ extension Service {
 
     /// Takes up what an earlier run left: accounts, listening that was not delivered, the item listened to last.
     func restore() async {
+        await readJournal()
+        isRestored = true
+        let waiting = early
+        early = []
+        for body in waiting { body() }
+    }
+
+    private func readJournal() async {
         await shelves.restore()
         do throws(StoreError) {
             let stretches = try await store.stretches()

@@ -25,6 +25,9 @@ internal import Store
     private(set) var shown = PlayerProperties(of: Player())
     /// Calls that wait until what they opened plays or could not.
     var waiters: [Waiter] = []
+    /// The journal has been read; what was asked before that waits here.
+    var isRestored = false
+    var early: [@LoopActor () -> Void] = []
     /// Why the last opening failed, for those who wait for it.
     var failure: ControlError?
     /// What plays was asked for as one track.

@@ -127,7 +127,7 @@ internal import Store
         return account
     }
 
-    func logOut(_ account: Account) async throws(ControlError) -> AccountsReport.Row {
+    func logOut(_ account: Account) async throws(ControlError) {
         do throws(ShelfError) {
             if try await !client(account).logOut() {
                 log.notice("the server could not be told of the logout", metadata: ["account": "\(account.id)"])
@@ -141,7 +141,6 @@ internal import Store
         accounts.removeAll { $0.id == account.id }
         clients[account.id] = nil
         trouble = nil
-        return row(account, unsent: 0)
     }
 
     func accountsReport(unsent: [Stretch]) -> AccountsReport {
