@@ -136,7 +136,19 @@ final class Pipeline {
         return gst_pad_push_event(pad, event) != 0
     }
 
-    func set(playing: Bool) { gst_element_set_state(playbin, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED) }
+    /// A pause that comes after a seek and before the clock runs again must not count the time in between: GStreamer would
+    /// take the time since the last start as already heard, and leave that much of the sound out.
+    func set(playing: Bool) {
+        guard !playing else {
+            gst_element_set_state(playbin, GST_STATE_PLAYING)
+            return
+        }
+        var state = GST_STATE_NULL
+        var pending = GST_STATE_NULL
+        let isOnItsWay = gst_element_get_state(playbin, &state, &pending, 0) == GST_STATE_CHANGE_ASYNC
+        gst_element_set_state(playbin, GST_STATE_PAUSED)
+        if isOnItsWay, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
+    }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
