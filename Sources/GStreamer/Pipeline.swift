@@ -138,6 +138,7 @@ final class Pipeline {
 
     func set(playing: Bool) { gst_element_set_state(playbin, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED) }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
+    func readAhead() { ears.widenBuffers() }
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
     }

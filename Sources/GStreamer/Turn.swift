@@ -106,7 +106,7 @@ final class Turn {
                 if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
-            if spot.offset > .zero || rate != 1 { move(to: spot, for: purpose) } else { arrived(spot, purpose) }
+            if spot.offset > .zero || rate != 1 { move(to: spot, for: purpose, isFresh: true) } else { arrived(spot, purpose) }
         case .seeking(let spot, let purpose): arrived(spot, purpose)
         case .steady, .ended, .failed: break
         }
@@ -114,6 +114,7 @@ final class Turn {
 
     private func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
+        pipeline.readAhead()
         let target = needle.reel.tracks[spot.track].start + spot.offset
         let said = pipeline.reference.filePosition.map { needle.reel.place(track: spot.track, filePosition: $0) }
         // While playing the sound has already gone on a little from where it was put.
@@ -192,11 +193,14 @@ final class Turn {
         }
     }
 
-    private func move(to spot: Reel.Spot, for purpose: Purpose) {
+    /// - Parameter isFresh: the file was opened for this. One that has been played for a while may refuse to seek and
+    ///   do it when opened anew.
+    private func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
         phase = .seeking(spot, purpose)
         since = needle.stamp + 1  // the flush of this seek
         pipelineRate = rate
         if !pipeline.seek(to: spot.offset, rate: rate) {
+            guard isFresh else { return open(spot, for: purpose) }
             fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
         }
     }
