@@ -13,8 +13,6 @@ final class Ears: Sendable {
     private let pipeline: ElementReference
     /// What the pipeline is opening now: whose headers a new source is given.
     private let opening = Locked<Audio?>(nil)
-    /// Network buffers that are kept small until the pipeline has settled; each retained.
-    private let narrow = Locked<[ElementReference]>([])
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
 
@@ -26,22 +24,6 @@ final class Ears: Sendable {
         self.pipeline = pipeline
         self.sink = sink
         self.post = post
-    }
-
-    /// What was opened is at its place: read ahead from here.
-    func widenBuffers() {
-        let buffers = narrow.withLock { buffers in
-            defer { buffers = [] }
-            return buffers
-        }
-        for buffer in buffers {
-            Network.prepare(buffer: buffer.element, isOpening: false)
-            buffer.release()
-        }
-    }
-
-    deinit {
-        for buffer in narrow.withLock({ $0 }) { buffer.release() }
     }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> Ears {
@@ -73,13 +55,7 @@ final class Ears: Sendable {
         }
         switch String(cString: factory) {
         case "souphttpsrc": Network.prepare(element, for: stream)
-        case "queue2":
-            let isOpening = needle.isMoving
-            Network.prepare(buffer: element, isOpening: isOpening)
-            guard isOpening else { return }
-            let buffer = ElementReference(borrowing: element)
-            buffer.retain()
-            narrow.withLock { $0.append(buffer) }
+        case "queue2": Network.prepare(buffer: element)
         default: break
         }
     }

@@ -43,13 +43,12 @@ enum Network {
         return parts.joined(separator: "/").prefix { $0 != "?" && $0 != "#" }.lowercased()
     }
 
-    /// Reads ahead about ten minutes at 64 kbit/s, but starts as soon as some seconds are there.
-    ///
-    /// While a file is being opened at a place only a little is read: what lies at its start is not wanted, and oggdemux
-    /// takes the end of a short file that is already read for the answer to its seek for the length, and then seeks no
-    /// more (seen in 1.22).
-    static func prepare(buffer: Element, isOpening: Bool) {
-        dogear_set_int(buffer, "max-size-bytes", isOpening ? 65_536 : 4_800_000)
+    /// About ten minutes at 64 kbit/s.
+    static let readAhead: Int32 = 4_800_000
+
+    /// Starts as soon as some seconds are there, and goes on reading ahead.
+    static func prepare(buffer: Element) {
+        dogear_set_int(buffer, "max-size-bytes", readAhead)
         dogear_set_int(buffer, "max-size-buffers", 0)
         gst_util_set_object_arg(asGObject(buffer), "max-size-time", "0")
         dogear_set_double(buffer, "low-watermark", 0.002)

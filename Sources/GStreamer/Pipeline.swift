@@ -46,6 +46,9 @@ final class Pipeline {
         dogear_set_object(playbin, "text-sink", gst_element_factory_make("fakesink", nil))
         dogear_set_object(playbin, "audio-filter", filter)
         dogear_set_object(playbin, "audio-sink", sink)
+        // Streams go through a ring buffer that demuxers can read anywhere in, as in a file. Pushed at, oggdemux of 1.22
+        // seeks to the nearest page before, and loses its way in files shorter than what is read ahead.
+        gst_util_set_object_arg(asGObject(playbin), "ring-buffer-max-size", String(Network.readAhead))
         listen(filter: filter)
     }
 
@@ -123,7 +126,7 @@ final class Pipeline {
     ///
     /// Accurate in every format: without that flag mp3 and flac land up to a minute off while claiming to be there.
     /// Over HTTP that makes their parsers read everything up to the target, a price paid until dogear can seek by a byte
-    /// offset of its own; m4b, opus and ogg seek with one range request.
+    /// offset of its own; m4b, opus and ogg seek with a few range requests.
     func seek(to offset: BookTime, rate: Double) -> Bool {
         ears.segments.setRate(rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
@@ -138,7 +141,6 @@ final class Pipeline {
 
     func set(playing: Bool) { gst_element_set_state(playbin, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED) }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
-    func readAhead() { ears.widenBuffers() }
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
     }
