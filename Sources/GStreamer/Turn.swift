@@ -226,10 +226,9 @@ final class Turn {
         phase = .seeking(spot, purpose)
         since = needle.stamp + 1  // the flush of this seek
         pipelineRate = rate
-        if !pipeline.seek(to: spot.offset, rate: rate) {
-            guard isFresh else { return open(spot, for: purpose) }
-            fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
-        }
+        if pipeline.seek(to: spot.offset, rate: rate) { return }
+        guard isFresh else { return open(spot, for: purpose) }
+        fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
     }
 
     private func applyPlaying() {

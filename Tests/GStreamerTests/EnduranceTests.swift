@@ -50,7 +50,6 @@ import Testing
         let begin = Clock.now.monotonic
         for _ in 0..<10_000 { _ = engine.position(load) }
         let each = Double(Clock.now.monotonic - begin) / 10_000
-        print("position: \(each) µs")
         #expect(each < 1000)
     }
 }
