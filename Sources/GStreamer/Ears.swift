@@ -59,9 +59,10 @@ final class Ears: Sendable {
         case "souphttpsrc": Network.prepare(element, for: stream)
         case "typefind":
             // Connected before uridecodebin does, and so told before that makes the buffer.
-            typealias HaveType = @convention(c) (
-                Element?, guint, UnsafeMutablePointer<GstCaps>?, UnsafeMutableRawPointer?
-            ) -> Void
+            typealias HaveType =
+                @convention(c) (
+                    Element?, guint, UnsafeMutablePointer<GstCaps>?, UnsafeMutableRawPointer?
+                ) -> Void
             let haveType: HaveType = { _, _, caps, context in
                 Ears.of(context).type.withLock { $0 = dogear_media_type(caps).map { String(cString: $0) } }
             }
