@@ -82,8 +82,12 @@ final class Pipeline {
             return GST_PAD_PROBE_OK
         }
         probe(filter, events, context) { _, info, context in
-            Ears.of(context).segments.sawBeforeFilter(info!)
+            Ears.of(context).segments.saw(event: info!)
             return GST_PAD_PROBE_OK
+        }
+        let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
+        probe(filter, buffers, context) { _, info, context in
+            Ears.of(context).segments.isBeforeTarget(info!) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
         }
     }
 
@@ -112,8 +116,7 @@ final class Pipeline {
     /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
     /// - Returns: false if that failed at once.
     func open(_ audio: Audio) -> Bool {
-        ears.segments.reset()
-        ears.segments.setRate(1)
+        ears.segments.reopen()
         ears.willOpen(audio)
         Self.set(audio, on: playbin)
         return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
@@ -123,9 +126,9 @@ final class Pipeline {
     ///
     /// Accurate in every format: without that flag mp3 and flac land up to a minute off while claiming to be there.
     /// Over HTTP that makes their parsers read everything up to the target, a price paid until dogear can seek by a byte
-    /// offset of its own; m4b, opus and ogg seek with one range request.
+    /// offset of its own; m4b, opus and ogg seek with one or a few range requests.
     func seek(to offset: BookTime, rate: Double) -> Bool {
-        ears.segments.setRate(rate)
+        ears.segments.expect(target: UInt64(max(0, offset.microseconds)) * 1000, rate: rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
         let event = gst_event_new_seek(
             rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000), GST_SEEK_TYPE_NONE, -1)
