@@ -12,6 +12,8 @@ final class Pipeline {
     private let volumeElement: Element
     private let ears: Ears
     private var isClosed = false
+    /// Nanoseconds.
+    private static let clockLimit: GstClockTime = 200_000_000
 
     /// - Parameter sink: a description as gst-launch-1.0 takes it.
     init(
@@ -139,8 +141,9 @@ final class Pipeline {
         return gst_pad_push_event(pad, event) != 0
     }
 
-    /// A pause that comes after a seek and before the clock runs again must not count the time in between: GStreamer would
-    /// take the time since the last start as already heard, and leave that much of the sound out.
+    /// A pause that comes after a seek and before the clock runs again waits for that, a millisecond or so: GStreamer would
+    /// otherwise take the time since the last start as already heard, and leave that much of the sound out. Where no
+    /// data comes the clock does not run; then nothing has been heard.
     func set(playing: Bool) {
         guard !playing else {
             gst_element_set_state(playbin, GST_STATE_PLAYING)
@@ -148,9 +151,9 @@ final class Pipeline {
         }
         var state = GST_STATE_NULL
         var pending = GST_STATE_NULL
-        let isOnItsWay = gst_element_get_state(playbin, &state, &pending, 0) == GST_STATE_CHANGE_ASYNC
+        let result = gst_element_get_state(playbin, &state, &pending, Self.clockLimit)
         gst_element_set_state(playbin, GST_STATE_PAUSED)
-        if isOnItsWay, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
+        if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
     }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
     func recalculateLatency() {
