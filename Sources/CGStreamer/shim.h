@@ -33,8 +33,9 @@ static inline char *dogear_get_string(void *object, const char *name) {  // g_fr
     g_object_get(object, name, &value, NULL);
     return value;
 }
-static inline int dogear_has_property(void *object, const char *name) {
-    return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
+// The media type of caps, such as "audio/ogg"; NULL if there is none.
+static inline const char *dogear_media_type(GstCaps *caps) {
+    return caps && gst_caps_get_size(caps) ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : NULL;
 }
 
 static inline void dogear_structure_set_string(GstStructure *structure, const char *field, const char *value) {
@@ -48,6 +49,7 @@ static inline void dogear_connect(void *object, const char *signal, GCallback ca
 
 // Probes see events and buffers through macros and a union.
 static inline GstEvent *dogear_probe_event(GstPadProbeInfo *info) { return GST_PAD_PROBE_INFO_EVENT(info); }
+static inline GstBuffer *dogear_probe_buffer(GstPadProbeInfo *info) { return GST_PAD_PROBE_INFO_BUFFER(info); }
 static inline void dogear_probe_replace_event(GstPadProbeInfo *info, GstEvent *event) {
     gst_event_unref(GST_PAD_PROBE_INFO_EVENT(info));
     GST_PAD_PROBE_INFO_DATA(info) = event;

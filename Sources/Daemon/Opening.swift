@@ -44,7 +44,8 @@ extension Service {
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             guard ticket == opening else { return }
-            await begin(opened, at: newest(opened.place, place, await journalled(id)), play: play, whole: isWhole)
+            await begin(
+                opened, at: newest(opened.place, journal: await journalled(id), own: place), play: play, whole: isWhole)
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
@@ -96,17 +97,18 @@ extension Service {
 
     private func start(_ opened: Opened, jump: Jump?, journal: Place?) throws(SourceError) -> BookTime {
         let item = opened.item
-        let here = newest(opened.place, .zero, journal)
+        let here = newest(opened.place, journal: journal)
         guard let jump else { return here }
         return try item.goal(of: jump, from: here).clamped(to: .zero...item.duration)
     }
 
     /// Of what the source and the journal say, the later; a finished item starts again.
-    private func newest(_ server: Place?, _ own: BookTime, _ journal: Place?) -> BookTime {
-        let place = { (place: Place) in place.isFinished ? BookTime.zero : place.position }
-        guard let server else { return journal.map(place) ?? own }
-        if let journal, !journal.isOutdone(by: server) { return place(journal) }
-        return place(server)
+    ///
+    /// - Parameter own: where the player stands, which goes before the journal but not before another device.
+    private func newest(_ server: Place?, journal: Place?, own: BookTime? = nil) -> BookTime {
+        let begin = { (place: Place) in place.isFinished ? BookTime.zero : place.position }
+        if let server, journal.map({ $0.isOutdone(by: server) }) ?? (own == nil) { return begin(server) }
+        return own ?? journal.map(begin) ?? .zero
     }
 
     private func isStill(_ ticket: Int) throws(SourceError) {

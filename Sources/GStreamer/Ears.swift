@@ -13,6 +13,8 @@ final class Ears: Sendable {
     private let pipeline: ElementReference
     /// What the pipeline is opening now: whose headers a new source is given.
     private let opening = Locked<Audio?>(nil)
+    /// The media type that was last found in what comes in.
+    private let type = Locked<String?>(nil)
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
 
@@ -55,7 +57,19 @@ final class Ears: Sendable {
         }
         switch String(cString: factory) {
         case "souphttpsrc": Network.prepare(element, for: stream)
-        case "queue2": Network.prepare(buffer: element)
+        case "typefind":
+            // Connected before uridecodebin does, and so told before that makes the buffer.
+            typealias HaveType =
+                @convention(c) (
+                    Element?, guint, UnsafeMutablePointer<GstCaps>?, UnsafeMutableRawPointer?
+                ) -> Void
+            let haveType: HaveType = { _, _, caps, context in
+                Ears.of(context).type.withLock { $0 = dogear_media_type(caps).map { String(cString: $0) } }
+            }
+            dogear_connect(
+                element, "have-type", unsafeBitCast(haveType, to: GCallback.self),
+                Unmanaged.passUnretained(self).toOpaque())
+        case "queue2": Network.prepare(buffer: element, type: type.withLock { $0 })
         default: break
         }
     }

@@ -99,6 +99,7 @@ final class Needle: Sendable {
     var track: Int { state.withLock { $0.track } }
     /// The track last handed to the pipeline: the one an error is about.
     var lastTrack: Int { state.withLock { $0.coming.last ?? $0.track } }
+    var isMoving: Bool { state.withLock { $0.isMoving } }
     var stamp: UInt64 { state.withLock { $0.stamp } }
 
     /// The pipeline is stopped and will open this track.
@@ -149,7 +150,7 @@ final class Needle: Sendable {
     /// The pipeline asks what comes after the track it has read to the end.
     /// - Parameter isEarly: told the track and how far it was played; true keeps the pipeline from going on.
     func handOver(unless isEarly: (Int, BookTime) -> Bool) -> Audio? {
-        let position = state.withLock { $0.isMoving } ? nil : self.position
+        let position = isMoving ? nil : self.position
         return state.withLock { state in
             let next = (state.coming.last ?? state.track) + 1
             guard !state.isMoving, let position, next < reel.tracks.count else { return nil }

@@ -44,12 +44,24 @@ enum Network {
     }
 
     /// Reads ahead about ten minutes at 64 kbit/s, but starts as soon as some seconds are there.
-    static func prepare(buffer: Element) {
+    ///
+    /// Ogg goes through a temporary file that its demuxer reads as it would a local one. Pushed at, oggdemux of 1.22 lands
+    /// on the page before the target, at times on another and says nothing, and refuses to seek in files that were read
+    /// to their end before it asked for their length. (A ring buffer would bound what is read, but queue2 of 1.22 hands
+    /// out overwritten bytes once it is full.) Everything else is pushed.
+    ///
+    /// - Parameter type: the media type that was found in front of the buffer.
+    static func prepare(buffer: Element, type: String?) {
         dogear_set_int(buffer, "max-size-bytes", 4_800_000)
         dogear_set_int(buffer, "max-size-buffers", 0)
         gst_util_set_object_arg(asGObject(buffer), "max-size-time", "0")
         dogear_set_double(buffer, "low-watermark", 0.002)
         dogear_set_double(buffer, "high-watermark", 0.01)
+        if let type, type.hasSuffix("/ogg") {
+            // Made with mode 0600, and removed as soon as it is closed.
+            let folder = String(cString: g_get_tmp_dir())
+            dogear_set_string(buffer, "temp-template", "\(folder)/dogear-stream-XXXXXX")
+        }
     }
 }
 

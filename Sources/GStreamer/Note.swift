@@ -11,6 +11,8 @@ enum Note: Sendable {
     case complaint(Complaint)
     case clockLost
     case latency
+    /// Of our own making: nothing came of opening a file for too long.
+    case overdue
 
     /// - Returns: nil for what does not concern us.
     init?(_ message: UnsafeMutablePointer<GstMessage>, sink: Element, pipeline: Element) {

@@ -12,6 +12,8 @@ final class Pipeline {
     private let volumeElement: Element
     private let ears: Ears
     private var isClosed = false
+    /// Nanoseconds.
+    private static let clockLimit: GstClockTime = 200_000_000
 
     /// - Parameter sink: a description as gst-launch-1.0 takes it.
     init(
@@ -82,8 +84,12 @@ final class Pipeline {
             return GST_PAD_PROBE_OK
         }
         probe(filter, events, context) { _, info, context in
-            Ears.of(context).segments.sawBeforeFilter(info!)
+            Ears.of(context).segments.saw(event: info!)
             return GST_PAD_PROBE_OK
+        }
+        let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
+        probe(filter, buffers, context) { _, info, context in
+            Ears.of(context).segments.isBeforeTarget(info!) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
         }
     }
 
@@ -112,8 +118,7 @@ final class Pipeline {
     /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
     /// - Returns: false if that failed at once.
     func open(_ audio: Audio) -> Bool {
-        ears.segments.reset()
-        ears.segments.setRate(1)
+        ears.segments.reopen()
         ears.willOpen(audio)
         Self.set(audio, on: playbin)
         return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
@@ -123,9 +128,9 @@ final class Pipeline {
     ///
     /// Accurate in every format: without that flag mp3 and flac land up to a minute off while claiming to be there.
     /// Over HTTP that makes their parsers read everything up to the target, a price paid until dogear can seek by a byte
-    /// offset of its own; m4b, opus and ogg seek with one range request.
+    /// offset of its own; m4b, opus and ogg seek with one or a few range requests.
     func seek(to offset: BookTime, rate: Double) -> Bool {
-        ears.segments.setRate(rate)
+        ears.segments.expect(target: UInt64(max(0, offset.microseconds)) * 1000, rate: rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
         let event = gst_event_new_seek(
             rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000), GST_SEEK_TYPE_NONE, -1)
@@ -136,7 +141,20 @@ final class Pipeline {
         return gst_pad_push_event(pad, event) != 0
     }
 
-    func set(playing: Bool) { gst_element_set_state(playbin, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED) }
+    /// A pause that comes after a seek and before the clock runs again waits for that, a millisecond or so: GStreamer would
+    /// otherwise take the time since the last start as already heard, and leave that much of the sound out. Where no
+    /// data comes the clock does not run; then nothing has been heard.
+    func set(playing: Bool) {
+        guard !playing else {
+            gst_element_set_state(playbin, GST_STATE_PLAYING)
+            return
+        }
+        var state = GST_STATE_NULL
+        var pending = GST_STATE_NULL
+        let result = gst_element_get_state(playbin, &state, &pending, Self.clockLimit)
+        gst_element_set_state(playbin, GST_STATE_PAUSED)
+        if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
+    }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))

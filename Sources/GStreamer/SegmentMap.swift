@@ -1,56 +1,106 @@
 internal import CGStreamer
 internal import EventLoop
+internal import Synchronization
 
-/// Carries the rate over from one file to the next.
+/// Mends the segments on their way to scaletempo: their rate from one file to the next, and their start after a seek.
 ///
 /// playbin opens the next file at rate 1. Seeking in it would flush the last words of the file before, so its segment
-/// is given the rate on the way to scaletempo instead. What was shortened or lengthened so also moves the running time
-/// at which everything later begins, until the next flush starts from nothing.
+/// is given the rate here instead. What was shortened or lengthened so also moves the running time at which everything
+/// later begins, until the next flush starts from nothing.
+///
+/// A demuxer that seeks to a page or frame before the target and says so has its segment made to start at the target,
+/// and what is before it dropped: heard exactly where it was asked for.
 final class SegmentMap: Sendable {
+    /// The segment on its way, as far as it matters here: where in the file it starts, in nanoseconds.
+    struct Part: Equatable {
+        var start: UInt64
+        var base: UInt64
+        var rate: Double
+    }
+
     private struct State {
         var rate = 1.0
-        /// The last segment as it came, and its base as it went on.
-        var last: (base: UInt64, rate: Double, goneRate: Double, goneBase: UInt64)?
+        /// Of a seek whose segment has not come.
+        var target: UInt64?
+        /// The last segment as it came, and as it went on.
+        var last: (came: Part, went: Part)?
     }
     private let state = Locked(State())
+    /// Buffers before this are not heard; 0 while there are none. Apart from the lock: it is read for each buffer.
+    private let threshold = Atomic<UInt64>(0)
 
-    /// For the segments to come. The gstreamer thread sets it with each seek, which brings it too.
-    func setRate(_ rate: Double) { state.withLock { $0.rate = rate } }
-
-    /// Nothing is on its way any more: running time begins anew.
-    func reset() { state.withLock { $0.last = nil } }
-
-    /// - Returns: rate and base to go on with, or nil to leave the segment as it is.
-    func map(base: UInt64, rate: Double) -> (rate: Double, base: UInt64)? {
+    /// A flush seek is on its way, and brings the rate itself.
+    func expect(target: UInt64, rate: Double) {
         state.withLock { state in
-            let wanted = state.last == nil ? rate : state.rate
-            var goneBase = base
-            if let last = state.last {
-                // The stream before lasted this much running time at its own rate.
-                let lasted = Double(base >= last.base ? base - last.base : 0)
-                goneBase = last.goneBase + UInt64(lasted * last.rate / last.goneRate)
-            }
-            state.last = (base, rate, wanted, goneBase)
-            return wanted == rate && goneBase == base ? nil : (wanted, goneBase)
+            state.rate = rate
+            state.target = target
         }
     }
 
-    func sawBeforeFilter(_ info: UnsafeMutablePointer<GstPadProbeInfo>) {
+    /// A file is opened from its start at rate 1.
+    func reopen() {
+        state.withLock { $0 = State() }
+        threshold.store(0, ordering: .relaxed)
+    }
+
+    /// Nothing is on its way any more: running time begins anew.
+    func flushed() {
+        state.withLock { $0.last = nil }
+        threshold.store(0, ordering: .relaxed)
+    }
+
+    /// - Returns: what to go on with instead; nil to leave the segment as it is.
+    func map(_ came: Part) -> Part? {
+        state.withLock { state in
+            var went = came
+            if let last = state.last {
+                // The stream before lasted this much running time at its own rate.
+                let lasted = Double(came.base >= last.came.base ? came.base - last.came.base : 0)
+                went.base = last.went.base + UInt64(lasted * last.came.rate / last.went.rate)
+                went.rate = state.rate
+            } else if let target = state.target, came.start < target {
+                went.start = target
+            }
+            state.target = nil
+            state.last = (came, went)
+            return went == came ? nil : went
+        }
+    }
+
+    func saw(event info: UnsafeMutablePointer<GstPadProbeInfo>) {
         guard let event = dogear_probe_event(info) else { return }
         switch dogear_event_type(event) {
-        case GST_EVENT_FLUSH_STOP: reset()
+        case GST_EVENT_FLUSH_STOP: flushed()
         case GST_EVENT_SEGMENT:
             var segment = GstSegment()
             gst_event_copy_segment(event, &segment)
-            guard segment.format == GST_FORMAT_TIME,
-                let (rate, base) = map(base: UInt64(segment.base), rate: segment.rate)
+            guard segment.format == GST_FORMAT_TIME, segment.rate > 0,
+                let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
             else { return }
-            segment.rate = rate
-            segment.base = guint64(base)
+            if went.start > segment.time {
+                // Times on buffers and times in the stream differ by what an edit list cuts off.
+                segment.start += guint64(went.start) - segment.time
+                segment.time = guint64(went.start)
+                segment.position = segment.start
+                threshold.store(UInt64(segment.start), ordering: .relaxed)
+            }
+            segment.rate = went.rate
+            segment.base = guint64(went.base)
             guard let changed = gst_event_new_segment(&segment) else { return }
             gst_event_set_seqnum(changed, gst_event_get_seqnum(event))
             dogear_probe_replace_event(info, changed)
         default: break
         }
+    }
+
+    /// Whether the buffer ends before the target of the seek that brought it.
+    func isBeforeTarget(_ info: UnsafeMutablePointer<GstPadProbeInfo>) -> Bool {
+        let target = threshold.load(ordering: .relaxed)
+        guard target > 0, let buffer = dogear_probe_buffer(info) else { return false }
+        let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
+        // Without times (all ones) it cannot be told, and is heard.
+        if start < target, duration < target, start + duration <= target { return true }
+        threshold.store(0, ordering: .relaxed)
+        return false
     }
 }

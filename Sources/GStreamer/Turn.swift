@@ -34,6 +34,8 @@ final class Turn {
     private var isFilling = false
     private var saidBuffering = false
     private var missing: MissingPlugin?
+    /// Ends an opening that GStreamer forgets about.
+    private var patience: Task<Void, Never>?
     /// Messages with an older stamp are about what was before.
     private var since: UInt64 = 0
 
@@ -52,6 +54,7 @@ final class Turn {
     }
 
     func close() {
+        patience?.cancel()
         needle.attach(nil)
         pipeline.close()
     }
@@ -91,6 +94,13 @@ final class Turn {
         case .missingPlugin(let plugin): if !plugin.isVideo { missing = missing ?? plugin }
         case .complaint(let complaint):
             fail(complaint.failure(missing: missing, track: needle.lastTrack, of: needle.reel))
+        case .overdue:
+            guard stamp == since, case .opening(let spot, _) = phase else { return }
+            let isStream = needle.reel.isStream(spot.track)
+            fail(
+                isStream
+                    ? .unreachable(reason: "the server sent too little for too long")
+                    : .unreadable(track: spot.track, reason: "it could not be opened; it may be damaged"))
         case .clockLost:
             guard case .steady = phase, wantsToPlay, !isFilling else { return }
             pipeline.set(playing: false)
@@ -106,7 +116,11 @@ final class Turn {
                 if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
-            if spot.offset > .zero || rate != 1 { move(to: spot, for: purpose) } else { arrived(spot, purpose) }
+            if spot.offset > .zero || rate != 1 {
+                move(to: spot, for: purpose, isFresh: true)
+            } else {
+                arrived(spot, purpose)
+            }
         case .seeking(let spot, let purpose): arrived(spot, purpose)
         case .steady, .ended, .failed: break
         }
@@ -114,6 +128,7 @@ final class Turn {
 
     private func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
+        patience?.cancel()
         let target = needle.reel.tracks[spot.track].start + spot.offset
         let said = pipeline.reference.filePosition.map { needle.reel.place(track: spot.track, filePosition: $0) }
         // While playing the sound has already gone on a little from where it was put.
@@ -186,19 +201,34 @@ final class Turn {
         pipelineRate = 1
         isFilling = false
         missing = nil
+        beginPatience(isStream: needle.reel.isStream(spot.track))
         if !pipeline.open(needle.reel.tracks[spot.track].audio) {
             // Its error message, with the reason, is already on its way: this one comes behind it.
             post(.complaint(Complaint(domain: .other, code: 0, text: "it cannot be opened", origin: .other)), since)
         }
     }
 
-    private func move(to spot: Reel.Spot, for purpose: Purpose) {
+    /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short), and a
+    /// server may send just enough to stay within its time limit: neither must leave the listener waiting for ever.
+    private func beginPatience(isStream: Bool) {
+        patience?.cancel()
+        let stamp = since
+        let post = self.post
+        patience = Task {
+            guard (try? await Task.sleep(for: .seconds(isStream ? 90 : 10))) != nil else { return }
+            post(.overdue, stamp)
+        }
+    }
+
+    /// - Parameter isFresh: the file was opened for this. One that has been played for a while may refuse to seek and
+    ///   do it when opened anew.
+    private func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
         phase = .seeking(spot, purpose)
         since = needle.stamp + 1  // the flush of this seek
         pipelineRate = rate
-        if !pipeline.seek(to: spot.offset, rate: rate) {
-            fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
-        }
+        if pipeline.seek(to: spot.offset, rate: rate) { return }
+        guard isFresh else { return open(spot, for: purpose) }
+        fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
     }
 
     private func applyPlaying() {

@@ -75,9 +75,9 @@ enum AudioFiles {
 
     /// "2" before "10", whatever the case; names that differ only in what this overlooks by their bytes.
     static func comesBefore(_ a: String, _ b: String) -> Bool {
-        var left = parts(a)[...]
-        var right = parts(b)[...]
-        while let x = left.popFirst(), let y = right.popFirst() {
+        let left = parts(a)
+        let right = parts(b)
+        for (x, y) in zip(left, right) {
             if x.isNumber && y.isNumber {
                 if x.text.count != y.text.count { return x.text.count < y.text.count }
             } else if x.isNumber != y.isNumber {

@@ -40,7 +40,6 @@ import Testing
             let failure = try await failure(name, files(["\(folder)/\(name)"], seconds: 10))
             let reason = try #require(sentence(failure), "\(name): \(failure)")
             #expect(!reason.contains("/") && !reason.isEmpty, "\(name): \(reason)")
-            print(name, reason)
         }
     }
 
