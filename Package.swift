@@ -101,5 +101,7 @@ let package = Package(
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "GStreamer", "Listening", "TestSupport"),
+        // The built program on real parts.
+        tests("EndToEndTests", "dogear", "Control", "EventLoop", "StandIn", "TestSupport"),
     ]
 )

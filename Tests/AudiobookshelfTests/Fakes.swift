@@ -173,3 +173,10 @@ func token(_ name: String, issued: Int64, seconds: Int64) -> String {
     }
     return "h.\(text.joined().filter { $0 != "=" }).\(name)"
 }
+
+extension ShelfClient {
+    /// As the daemon does it: look at the item, then open a session.
+    func play(_ id: ShelfItemID, device: ShelfDevice, mimeTypes: [String]) async throws(ShelfError) -> OpenSession {
+        try await play(find(id), device: device, mimeTypes: mimeTypes)
+    }
+}

@@ -30,6 +30,10 @@ public final class Child: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
         posix_spawn_file_actions_adddup2(&actions, standardOutput, 1)
+        // Sockets of servers in this process are not for programs to hold open; what is not open is no error to close.
+        for descriptor in 3..<min(Int32(FD_SETSIZE), getdtablesize()) {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         if isQuiet { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
         pid = try Self.spawn(program, arguments, environment, &actions)
 

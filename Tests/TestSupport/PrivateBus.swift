@@ -76,6 +76,9 @@ public final class PrivateBus: Sendable {
     /// Locks the login keyring, as a desktop does when it is left for long.
     public func lock() async throws { try await Self.lock(environment) }
 
+    /// Ends the bus under everybody's feet.
+    public func cut() { daemon.send(SIGKILL) }
+
     /// Stops the keyring in its tracks, so that nothing is answered any more.
     public func freezeKeyring() { keyring?.send(SIGSTOP) }
 

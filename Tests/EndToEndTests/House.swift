@@ -1,0 +1,225 @@
+import Control
+import EventLoop
+import Foundation
+import StandIn
+import TestSupport
+
+/// Everything a test needs of the world, all of it real and private: a bus, a keyring, a home, a server, sound that goes
+/// nowhere at its own pace, and the built program.
+final class House: Sendable {
+    struct Outcome: Sendable {
+        let code: Int32
+        let output: String
+        let errors: String
+    }
+
+    static let user = "ada"
+    static let password = "pässword-of-Ada 77"
+
+    let bus: PrivateBus
+    let server: StandInServer
+    /// As typed at login.
+    let address: String
+    let environment: [String: String]
+    private let children = Locked<[Child]>([])
+    private let count = Locked(0)
+
+    private init(bus: PrivateBus, server: StandInServer, address: String, environment: [String: String]) {
+        (self.bus, self.server, self.address) = (bus, server, address)
+        var all = bus.environment
+        all["DOGEAR_AUDIO_SINK"] = "fakesink sync=true"
+        // Looking at every plugin anew for each home takes seconds.
+        all["GST_REGISTRY"] = "\(Sounds.folder)/gstreamer.registry"
+        all["TZ"] = "UTC"
+        self.environment = all.merging(environment) { $1 }
+    }
+
+    var home: String { bus.home }
+    var state: String { "\(home)/.local/state/dogear" }
+    var log: String { "\(home)/daemon.log" }
+
+    /// - Parameters:
+    ///   - configure: changes the stand-in before it starts.
+    ///   - extra: more variables for every program; `HOME_` in a value stands for the home.
+    ///   - activation: the bus may start the daemon.
+    static func with(
+        keyring: PrivateBus.Keyring = .unlocked, version: StandInVersion = .v236, activation: Bool = false,
+        extra: [String: String] = [:], configure: @Sendable (inout StandInConfiguration) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation, _ body: (House) async throws -> Void
+    ) async throws {
+        await Gate.houses.enter()
+        let outcome: Result<Void, any Error>
+        do {
+            let house = try await open(keyring, version, activation, extra, configure)
+            do {
+                try await body(house)
+                outcome = .success(())
+            } catch {
+                outcome = .failure(house.explained(error))
+            }
+            await house.close()
+        } catch {
+            outcome = .failure(error)
+        }
+        await Gate.houses.leave()
+        try outcome.get()
+    }
+
+    private static func open(
+        _ keyring: PrivateBus.Keyring, _ version: StandInVersion, _ activation: Bool, _ extra: [String: String],
+        _ configure: @Sendable (inout StandInConfiguration) -> Void
+    ) async throws -> House {
+        var configuration = StandInConfiguration(
+            users: [StandInUser(name: user, password: password)], libraries: try Library.all.get(), version: version)
+        configuration.port = freePort()
+        configure(&configuration)
+        let server = StandInServer(configuration: configuration)
+        let address = try await server.start() + configuration.basePath
+        let services = [ControlName.bus: "\(Child.built("dogear")) daemon"]
+        let bus = try await PrivateBus(keyring: keyring, services: activation ? services : [:])
+        return House(
+            bus: bus, server: server, address: address,
+            environment: extra.mapValues { $0.replacingOccurrences(of: "HOME_", with: bus.home) })
+    }
+
+    private func close() async {
+        for child in children.withLock({ $0 }) {
+            child.send(SIGKILL)
+        }
+        // A daemon that a command or the bus started leaves with the bus.
+        await bus.stop()
+        await server.stop()
+    }
+
+    /// What the daemon said may tell why a test failed.
+    private func explained(_ error: any Error) -> any Error {
+        let log = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        return TestFailure("\(error)\n\(log.suffix(3000))")
+    }
+
+    // MARK: Programs
+
+    /// Runs the program to its end.
+    @discardableResult
+    func dogear(_ arguments: String..., input: String = "") async throws -> Outcome {
+        try await run(Child.built("dogear"), arguments, input: input)
+    }
+
+    /// Runs the program and wants it to succeed.
+    @discardableResult
+    func done(_ arguments: String..., input: String = "") async throws -> String {
+        let outcome = try await run(Child.built("dogear"), arguments, input: input)
+        guard outcome.code == 0 else {
+            throw TestFailure("dogear \(arguments) ended with \(outcome.code): \(outcome.errors)")
+        }
+        return outcome.output
+    }
+
+    func run(
+        _ program: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil
+    ) async throws -> Outcome {
+        let errors = count.withLock { count in
+            count += 1
+            return "\(home)/errors-\(count)"
+        }
+        let lines = Lines(
+            try Child(
+                "/bin/sh", ["-c", "exec \"$0\" \"$@\" 2>\"$ERRORS\"", program] + arguments,
+                environment: (environment ?? self.environment).merging(["ERRORS": errors]) { $1 }, input: input))
+        let code = await lines.child.end()
+        return Outcome(
+            code: code, output: try await lines.toEnd(),
+            errors: (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")
+    }
+
+    /// A program that goes on until the house is left.
+    func start(_ program: String, _ arguments: [String]) throws -> Lines {
+        let child = try Child(program, arguments, environment: environment, isQuiet: true)
+        children.withLock { $0.append(child) }
+        return Lines(child)
+    }
+
+    /// The daemon, ready; its log goes to ``log``.
+    @discardableResult
+    func daemon() async throws -> Child {
+        let child = try Child(
+            "/bin/sh", ["-c", "exec \"$0\" daemon 2>>\"$LOG\"", Child.built("dogear")],
+            environment: environment.merging(["LOG": log]) { $1 })
+        children.withLock { $0.append(child) }
+        _ = try await run("gdbus", ["wait", "--session", "--timeout", "30", ControlName.bus])
+        return child
+    }
+
+    /// Asks playerctl, without the line's end.
+    @discardableResult
+    func playerctl(_ arguments: String...) async throws -> String {
+        let outcome = try await run("playerctl", ["-p", "dogear"] + arguments)
+        guard outcome.code == 0 else { throw TestFailure("playerctl \(arguments): \(outcome.errors)") }
+        return outcome.output.trimmingCharacters(in: .newlines)
+    }
+
+    func follow(_ arguments: String...) throws -> Lines {
+        try start("playerctl", ["-p", "dogear"] + arguments + ["--follow"])
+    }
+
+    // MARK: What is known
+
+    func logIn() async throws {
+        try await done("login", address, "--user", Self.user, "--password-stdin", input: Self.password + "\n")
+    }
+
+    /// Logged in, with a daemon that runs.
+    static func signedIn(
+        version: StandInVersion = .v236, configure: @Sendable (inout StandInConfiguration) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation, _ body: (House, Child) async throws -> Void
+    ) async throws {
+        try await with(version: version, configure: configure) { house in
+            let daemon = try await house.daemon()
+            try await house.logIn()
+            try await body(house, daemon)
+        }
+    }
+
+    func status() async throws -> StatusReport {
+        try JSONDecoder().decode(StatusReport.self, from: Data(try await done("status", "--json").utf8))
+    }
+
+    /// The first status that fits.
+    @discardableResult
+    func status(_ what: String, _ fits: (StatusReport) -> Bool) async throws -> StatusReport {
+        try await eventually("a status that is \(what)") {
+            let status = try await self.status()
+            return fits(status) ? status : nil
+        }
+    }
+
+    /// The server's progress of an item, once it is what a test waits for.
+    @discardableResult
+    func progress(
+        _ what: String, of item: String = Library.book, episode: String? = nil, _ fits: (StandInProgress) -> Bool
+    ) async throws -> StandInProgress {
+        try await eventually("progress that is \(what); there is \(server.progress(of: Self.user))") {
+            server.progress(of: Self.user, item: item, episode: episode).flatMap { fits($0) ? $0 : nil }
+        }
+    }
+
+    /// Seconds of listening the server knows of, over all sessions.
+    var listened: Double { server.history(of: Self.user).reduce(0) { $0 + $1.timeListening } }
+}
+
+/// A port nobody listens on now, so that a server can be stopped and come back on the same one.
+func freePort() -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, length) | getsockname(descriptor, $0, &length)
+        }
+    }
+    precondition(code == 0, "no port")
+    return UInt16(bigEndian: address.sin_port)
+}

@@ -1,0 +1,167 @@
+import Control
+import Foundation
+import StandIn
+import TestSupport
+import Testing
+
+/// Who may listen: logging in and out, on every kind of server, and logins that end.
+@Suite struct LoginTests {
+    private func accounts(_ house: House) async throws -> [AccountsReport.Row] {
+        let text = try await house.done("accounts", "--json")
+        return try JSONDecoder().decode(AccountsReport.self, from: Data(text.utf8)).accounts
+    }
+
+    @Test(arguments: StandInVersion.allCases) func passwords(_ version: StandInVersion) async throws {
+        try await House.with(version: version) { house in
+            let wrong = try await house.dogear(
+                "login", house.address, "--user", House.user, "--password-stdin", input: "guess\n")
+            #expect(wrong.code == 3)
+            #expect(wrong.errors.contains("does not know this user with this password"))
+            #expect(try await accounts(house).isEmpty)
+            try await house.logIn()
+            let row = try #require(try await accounts(house).first)
+            #expect(row.server == house.address && row.user == House.user && row.signedIn)
+            #expect(row.login == (version == .v225 ? "legacy" : "tokens"))
+            #expect(row.serverVersion == version.rawValue)
+
+            // The same user again is the same account.
+            try await house.logIn()
+            #expect(try await accounts(house).map(\.id) == [row.id])
+            try await house.done("play", "tidebook")
+            try await house.status("on its way") { $0.position > 0.3 }
+            try await house.done("logout")
+            #expect(try await accounts(house).isEmpty)
+            let list = try await house.dogear("list", "Books")
+            #expect(list.code == 3)
+            #expect(list.errors.contains("dogear login"))
+            let secrets = try await house.run(
+                "busctl",
+                [
+                    "--user", "call", "org.freedesktop.secrets", "/org/freedesktop/secrets",
+                    "org.freedesktop.Secret.Service", "SearchItems", "a{ss}", "1", "account", row.id,
+                ])
+            #expect(secrets.output == "aoao 0 0\n")
+        }
+    }
+
+    @Test func apiKeys() async throws {
+        try await House.with { house in
+            let wrong = try await house.dogear("login", house.address, "--api-key-stdin", input: "no.such.key\n")
+            #expect(wrong.code == 3)
+            #expect(wrong.errors.contains("API key"))
+            let key = house.server.makeAPIKey(for: House.user)
+            try await house.done("login", house.address, "--api-key-stdin", input: key + "\n")
+            let row = try #require(try await accounts(house).first)
+            #expect(row.user == House.user && row.login == "apikey")
+            try await house.done("play", "tidebook", "--at", "7")
+            try await house.done("pause")
+            try await house.progress("beyond 7 s") { ($0.currentTime ?? 0) >= 7 }
+        }
+    }
+
+    @Test func addressesThatAreNotRight() async throws {
+        try await House.with { house in
+            let nobody = try await house.dogear(
+                "login", "http://127.0.0.1:\(freePort())", "--user", "a", "--password-stdin", input: "b\n")
+            #expect(nobody.code == 4)
+            #expect(nobody.errors.contains("cannot reach"))
+            let web = try LoopbackServer { _ in
+                .bytes(LoopbackServer.response("200 OK", headers: ["Content-Type": "text/html"], body: Array("<p>".utf8)))
+            }
+            defer { web.stop() }
+            let page = try await house.dogear("login", web.address, "--user", "a", "--password-stdin", input: "b\n")
+            #expect(page.code == 1)
+            #expect(page.errors.contains("not Audiobookshelf's API"))
+            // Nobody's password goes to something that is not known to be a server.
+            #expect(web.requests.allSatisfy { $0.method == "GET" })
+            let far = try await house.dogear(
+                "login", "http://books.example.org", "--user", "a", "--password-stdin", input: "b\n")
+            #expect(far.code == 64)
+            #expect(far.errors.contains("--insecure-http"))
+            let typed = try await house.dogear("login", "ftp://x", "--user", "a", "--password-stdin", input: "b\n")
+            #expect(typed.code == 64)
+        }
+    }
+
+    /// Without a scheme https is tried first; the stand-in speaks http only. The path stays as it was typed.
+    @Test(arguments: ["", "/audiobookshelf"]) func addressesAsPeopleTypeThem(_ basePath: String) async throws {
+        try await House.with { house in
+            let address = house.address.replacingOccurrences(of: "/audiobookshelf", with: basePath)
+            try await house.done(
+                "login", String(address.dropFirst("http://".count)) + "/", "--user", "ADA", "--password-stdin",
+                input: House.password + "\n")
+            #expect(try await accounts(house).first?.server == address)
+            house.server.forgetRequests()
+            try await house.done("play", "tidebook")
+            #expect(house.server.requests.count > 2)
+            #expect(house.server.requests.allSatisfy { $0.path.hasPrefix("/audiobookshelf/") == !basePath.isEmpty })
+        }
+    }
+
+    @Test func aProxyThatWantsAHeader() async throws {
+        try await House.with { configuration in
+            configuration.requiredHeader = ("X-Door", "open sesame")
+        } _: { house in
+            let without = try await house.dogear(
+                "login", house.address, "--user", House.user, "--password-stdin", input: House.password + "\n")
+            #expect(without.code == 1)
+            #expect(without.errors.contains("--header"))
+            try await house.done(
+                "login", house.address, "--user", House.user, "--password-stdin", "--header", "X-Door: open sesame",
+                input: House.password + "\n")
+            try await house.done("play", "tidebook")
+            try await house.status("on its way") { $0.position > 0.3 }
+            // Audio and covers pass the same door.
+            let cover = try await house.playerctl("metadata", "mpris:artUrl")
+            #expect(cover.hasPrefix("file:///"))
+        }
+    }
+
+    @Test func tokensThatExpireWhilePlayingAreRenewed() async throws {
+        try await House.signedIn { configuration in
+            configuration.accessExpiry = 2
+        } _: { house, _ in
+            try await house.done("play", "tidebook")
+            try await house.status("past the token's end") { $0.position > 3 }
+            try await house.done("pause")
+            let paused = try await house.status("sent") { $0.state == .paused && $0.unsent == 0 }
+            try await house.progress("where it was paused") { abs(($0.currentTime ?? 0) - paused.position) < 0.01 }
+            #expect(house.server.requests.contains { $0.path.hasSuffix("/auth/refresh") })
+            #expect(try await accounts(house).first?.signedIn == true)
+        }
+    }
+
+    @Test func aRevokedLoginIsSaidAndNothingIsLost() async throws {
+        try await House.signedIn { configuration in
+            configuration.accessExpiry = 2
+            configuration.refreshGrace = 0
+        } _: { house, daemon in
+            try await house.done("play", "tidebook")
+            house.server.revokeRefreshTokens()
+            try await house.status("past the token's end") { $0.position > 3 }
+            try await house.done("pause")
+            let status = try await house.status("told") { $0.error?.contains("no longer accepts this login") == true }
+            #expect(status.unsent == 1)
+            #expect(try await accounts(house).map(\.signedIn) == [false])
+            let list = try await house.dogear("list", "Books")
+            #expect(list.code == 3)
+            #expect(list.errors.contains("run 'dogear login \(house.address)'"))
+            #expect(kill(daemon.pid, 0) == 0)
+
+            try await house.logIn()
+            let after = try await house.status("sent") { $0.unsent == 0 && $0.error == nil }
+            try await house.progress("where it was paused") { abs(($0.currentTime ?? 0) - after.position) < 0.01 }
+            #expect(abs(house.listened - after.position) < 1)
+        }
+    }
+
+    @Test func patienceIsSaidInSeconds() async throws {
+        try await House.with { house in
+            house.server.fail(.tooManyRequests(retryAfter: 30), method: "POST", path: "/login")
+            let outcome = try await house.dogear(
+                "login", house.address, "--user", House.user, "--password-stdin", input: House.password + "\n")
+            #expect(outcome.code == 4)
+            #expect(outcome.errors.contains("30 seconds"))
+        }
+    }
+}

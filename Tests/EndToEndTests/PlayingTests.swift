@@ -1,0 +1,147 @@
+import Control
+import Foundation
+import StandIn
+import TestSupport
+import Testing
+
+/// What playerctl and the commands do, and what the server then knows.
+@Suite struct PlayingTests {
+    @Test func aBookIsSteeredFromTheDesktop() async throws {
+        try await House.signedIn { house, _ in
+            let playing = try JSONDecoder().decode(
+                StatusReport.self, from: Data(try await house.done("play", "tidebook", "--json").utf8))
+            #expect(playing.state == .playing)
+            #expect(playing.item?.title == "Tidebook")
+            let status = try house.follow("status")
+            try await status.first("Playing") { $0 == "Playing" }
+            let titles = try house.follow("metadata", "xesam:title")
+            try await titles.first("the first chapter") { $0 == "The Ebb" }
+
+            try await house.playerctl("next")
+            try await titles.first("the second chapter") { $0 == "The Flood" }
+            try await house.progress("in the second chapter") { ($0.currentTime ?? 0) >= 30 }
+            try await house.playerctl("position", "10")
+            let seeked = try await house.status("beyond 40 s") { $0.position >= 40 }
+            #expect(seeked.chapter?.index == 2 && seeked.chapters == 3)
+            #expect(seeked.position < 60)
+
+            let mark = status.count
+            try await house.playerctl("pause")
+            try await status.first(from: mark, "Paused") { $0 == "Paused" }
+            let paused = try await house.status()
+            #expect(paused.state == .paused)
+            try await house.progress("where it was paused") { abs(($0.currentTime ?? 0) - paused.position) < 1 }
+            let position = try #require(Double(try await house.playerctl("position")))
+            #expect(abs(position - (paused.position - 30)) < 0.01)
+            #expect(try await house.status().position == paused.position)
+
+            try await house.playerctl("previous")
+            try await house.status("the start of the second chapter") { $0.position == 30 }
+            try await house.playerctl("previous")
+            try await house.status("the start of the first chapter") { $0.position == 0 }
+            try await house.playerctl("volume", "0.25")
+            #expect(try await house.status().volume == 0.25)
+            try await house.playerctl("play-pause")
+            try await house.status("playing") { $0.state == .playing }
+            try await house.playerctl("stop")
+            let stopped = try await house.status("stopped") { $0.state == .stopped }
+            #expect(stopped.item?.title == "Tidebook")
+            try await eventually("no open session") { house.server.openSessions(of: House.user).isEmpty ? true : nil }
+            try await house.playerctl("play")
+            try await house.status("playing again") { $0.state == .playing }
+        }
+    }
+
+    @Test func theHistoryHasTheTimeThatWasPlayed() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            let begun = ContinuousClock.now
+            try await house.status("beyond two seconds") { $0.position > 2 }
+            let before = ContinuousClock.now
+            try await house.done("pause")
+            let most = seconds(ContinuousClock.now - begun) + 0.5
+            let least = min(2, seconds(before - begun))
+            try await house.progress("beyond two seconds") { ($0.currentTime ?? 0) > 2 }
+            #expect(house.listened <= most && house.listened >= least - 0.1, "\(least)…\(most): \(house.listened)")
+            // A jump is not listened to.
+            try await house.done("seek", "50%")
+            try await house.progress("half way") { abs(($0.currentTime ?? 0) - 50) < 0.1 }
+            #expect(house.listened <= most)
+        }
+    }
+
+    @Test func theRealEndFinishesABook() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "98.5")
+            try await house.progress("finished") { $0.isFinished }
+            let status = try await house.status("over") { $0.state != .playing }
+            #expect(status.error == nil)
+            #expect(status.unsent == 0)
+            // Playing it again begins at its beginning.
+            try await house.done("play")
+            #expect(try await house.status().position < 10)
+        }
+    }
+
+    @Test func threeFilesAreOneBook() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "three rooms", "--at", "19")
+            let status = try house.follow("metadata", "xesam:title")
+            try await status.first("the second file") { $0 == "02" }
+            let second = try await house.status("in the second file") { $0.position > 20.5 }
+            #expect(second.state == .playing && second.duration == 60 && second.chapter?.index == 2)
+            try await house.playerctl("next")
+            try await status.first("the third file") { $0 == "03" }
+            try await house.status("in the third file") { $0.position > 40.2 && $0.state == .playing }
+            try await house.done("seek", "-25")
+            try await house.status("in the first file") { $0.position < 20 && $0.position > 14 }
+            try await house.done("pause")
+            try await house.progress("in the first file", of: Library.files) { (14..<21).contains($0.currentTime ?? 0) }
+        }
+    }
+
+    @Test func anEpisodeKeepsItsPlace() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "echoes", "--at", "12")
+            let status = try await house.status("on its way") { $0.position > 12.3 }
+            #expect(status.item?.kind == "episode" && status.item?.podcast == "The Loopback Hour")
+            #expect(try await house.playerctl("metadata", "xesam:album") == "The Loopback Hour")
+            #expect(try await house.playerctl("metadata", "xesam:title") == "Echoes")
+            try await house.done("pause")
+            try await house.progress("beyond 12 s", of: Library.podcast, episode: Library.episode) {
+                ($0.currentTime ?? 0) > 12
+            }
+        }
+    }
+
+    @Test func finishUnfinishAndRestartReachTheServer() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "40")
+            try await house.status("on its way") { $0.position > 40.2 }
+            try await house.done("pause")
+            try await house.done("finish", "tidebook")
+            try await house.progress("finished") { $0.isFinished }
+            try await house.done("unfinish", "tidebook")
+            try await house.progress("where it was") { !$0.isFinished && abs(($0.currentTime ?? 0) - 40) < 2 }
+            try await house.done("restart", "tidebook")
+            try await house.progress("at the start") { !$0.isFinished && $0.currentTime == 0 }
+            try await house.done("play")
+            #expect(try await house.status().position < 5)
+        }
+    }
+
+    @Test func whatCannotBeHeardIsRefused() async throws {
+        try await House.signedIn { house, daemon in
+            let paper = try await house.dogear("play", "paper only")
+            #expect(paper.code == 1)
+            #expect(paper.errors.contains("only an e-book"))
+            let podcast = try await house.dogear("play", "loopback hour")
+            #expect(podcast.code == 1)
+            #expect(podcast.errors.contains("choose an episode"))
+            #expect(try await house.status().state == .empty)
+            #expect(kill(daemon.pid, 0) == 0)
+        }
+    }
+}
+
+func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
