@@ -45,7 +45,7 @@ extension ShelfClient {
         return Array(shown.prefix(max(1, limit)))
     }
 
-    /// What is new: recent episodes of the podcast libraries and books added last, newest first.
+    /// What is new: recent episodes of the podcast libraries and books to listen to added last, newest first.
     public func latest(limit: Int = 25) async throws(ShelfError) -> [ShelfRow] {
         let limit = max(1, limit)
         let progress = try await progressByItem()
@@ -57,7 +57,7 @@ extension ShelfClient {
             }
         }
         let moment = { (row: ShelfRow) in row.published ?? row.added ?? 0 }
-        return Array(rows.sorted { moment($0) > moment($1) }.prefix(limit))
+        return Array(rows.filter(\.isPlayable).sorted { moment($0) > moment($1) }.prefix(limit))
     }
 
     /// Books, podcasts and episodes that match, best first as the server orders them, then books of matching authors,

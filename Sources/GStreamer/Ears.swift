@@ -13,6 +13,8 @@ final class Ears: Sendable {
     private let pipeline: ElementReference
     /// What the pipeline is opening now: whose headers a new source is given.
     private let opening = Locked<Audio?>(nil)
+    /// See ``Turn/move(to:for:isFresh:)``.
+    private let opensAsRing = Atomic(false)
     /// The media type that was last found in what comes in.
     private let type = Locked<String?>(nil)
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
@@ -33,6 +35,8 @@ final class Ears: Sendable {
     }
 
     func willOpen(_ audio: Audio) { opening.withLock { $0 = audio } }
+
+    func set(opensAsRing: Bool) { self.opensAsRing.store(opensAsRing, ordering: .relaxed) }
 
     func hear(_ message: UnsafeMutablePointer<GstMessage>) {
         let stamp = needle.stamp

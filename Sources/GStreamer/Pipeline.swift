@@ -155,6 +155,7 @@ final class Pipeline {
         gst_element_set_state(playbin, GST_STATE_PAUSED)
         if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
     }
+    func set(opensAsRing: Bool) { ears.set(opensAsRing: opensAsRing) }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))

@@ -34,6 +34,7 @@ final class Turn {
     private var isFilling = false
     private var saidBuffering = false
     private var missing: MissingPlugin?
+    private var opensAsRing = false
     /// Ends an opening that GStreamer forgets about.
     private var patience: Task<Void, Never>?
     /// Messages with an older stamp are about what was before.
@@ -128,6 +129,7 @@ final class Turn {
 
     private func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
+        if opensAsRing { set(opensAsRing: false) }
         patience?.cancel()
         let target = needle.reel.tracks[spot.track].start + spot.offset
         let said = pipeline.reference.filePosition.map { needle.reel.place(track: spot.track, filePosition: $0) }
@@ -228,7 +230,18 @@ final class Turn {
         pipelineRate = rate
         if pipeline.seek(to: spot.offset, rate: rate) { return }
         guard isFresh else { return open(spot, for: purpose) }
-        fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
+        guard !opensAsRing, needle.reel.isStream(spot.track) else {
+            return fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
+        }
+        // Once more, in another way: oggdemux refuses every seek in a stream that was pushed to it and whose end had
+        // come in before it began to look for that end, as with a short file from near by. Where it may fetch, it seeks.
+        set(opensAsRing: true)
+        open(spot, for: purpose)
+    }
+
+    private func set(opensAsRing: Bool) {
+        self.opensAsRing = opensAsRing
+        pipeline.set(opensAsRing: opensAsRing)
     }
 
     private func applyPlaying() {

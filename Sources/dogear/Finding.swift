@@ -45,7 +45,7 @@ struct Continue: DogearCommand {
 
 struct Latest: DogearCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the newest episodes of your podcasts.",
+        abstract: "List what is new: episodes of your podcasts and books, the newest first.",
         discussion: "Example:\n  dogear latest\n  dogear latest --page 2")
 
     @Option(help: "How many at most.")
@@ -66,8 +66,7 @@ struct Latest: DogearCommand {
         try show(
             try Link().ask("Latest", .int32(limit), .int32(page)), output, options,
             whenEmpty: page > 1
-                ? "There are no more episodes."
-                : "There are no episodes. 'dogear libraries' shows where podcasts could be.")
+                ? "There is no more." : "There is nothing new. 'dogear libraries' shows where it could be.")
     }
 }
 

@@ -115,6 +115,7 @@ final class House: Sendable {
         return outcome.output
     }
 
+    @discardableResult
     func run(
         _ program: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil
     ) async throws -> Outcome {
@@ -146,7 +147,7 @@ final class House: Sendable {
             "/bin/sh", ["-c", "exec \"$0\" daemon 2>>\"$LOG\"", Child.built("dogear")],
             environment: environment.merging(["LOG": log]) { $1 })
         children.withLock { $0.append(child) }
-        _ = try await run("gdbus", ["wait", "--session", "--timeout", "30", ControlName.bus])
+        try await run("gdbus", ["wait", "--session", "--timeout", "30", ControlName.bus])
         return child
     }
 

@@ -66,7 +66,8 @@ import Testing
             #expect(nobody.code == 4)
             #expect(nobody.errors.contains("cannot reach"))
             let web = try LoopbackServer { _ in
-                .bytes(LoopbackServer.response("200 OK", headers: ["Content-Type": "text/html"], body: Array("<p>".utf8)))
+                .bytes(
+                    LoopbackServer.response("200 OK", headers: ["Content-Type": "text/html"], body: Array("<p>".utf8)))
             }
             defer { web.stop() }
             let page = try await house.dogear("login", web.address, "--user", "a", "--password-stdin", input: "b\n")

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Files and folders on this computer, played without any server.
+@Suite struct LocalTests {
+    /// A book with chapters, tags and a picture, in the home of a house.
+    private func book(in house: House) throws -> String {
+        _ = try Library.all.get()
+        let (folder, path) = ("\(Sounds.folder)/e2e", "\(house.home)/Audio Böoks/a tide.m4b")
+        try FileManager.default.createDirectory(
+            atPath: "\(house.home)/Audio Böoks", withIntermediateDirectories: true)
+        try Sounds.run([
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", "\(folder)/tide/tide.m4b", "-i",
+            "\(folder)/tide/cover.jpg", "-map", "0:a", "-map", "1", "-c", "copy", "-disposition:v:0", "attached_pic",
+            "-metadata", "artist=Ada Ebb", "-f", "mp4", path,
+        ])
+        return path
+    }
+
+    @Test func aMovedFileKeepsItsPlace() async throws {
+        try await House.with(keyring: .absent) { house in
+            let path = try book(in: house)
+            let daemon = try await house.daemon()
+            try await house.done("play", path, "--at", "40")
+            try await house.status("on its way") { $0.position > 40.3 }
+            #expect(try await house.playerctl("metadata", "xesam:title") == "The Flood")
+            #expect(try await house.playerctl("metadata", "xesam:album") == "Tidebook")
+            #expect(try await house.playerctl("metadata", "xesam:artist") == "Ada Ebb")
+            #expect(try await house.playerctl("metadata", "xesam:url").hasSuffix("/Audio%20B%C3%B6oks/a%20tide.m4b"))
+            let cover = try await house.playerctl("metadata", "mpris:artUrl").dropFirst("file://".count)
+            #expect(FileManager.default.fileExists(atPath: String(cover)))
+            try await house.playerctl("next")
+            try await house.status("in the last chapter") { $0.position > 60.3 }
+            try await house.done("pause")
+            let paused = try await house.status()
+            #expect(paused.item?.kind == "file" && paused.unsent == 0 && paused.account == nil)
+            daemon.send(SIGTERM)
+            #expect(await daemon.end() == 0)
+
+            let moved = "\(house.home)/elsewhere.m4b"
+            try FileManager.default.moveItem(atPath: path, toPath: moved)
+            try await house.daemon()
+            // It says where it looked, and the place is still there.
+            let gone = try await house.dogear("play")
+            #expect(gone.code == 2 && gone.errors.contains("a tide.m4b"), "\(gone)")
+            try await house.done("play", moved)
+            let back = try await house.status("playing") { $0.state == .playing }
+            #expect(abs(back.position - paused.position) < 1)
+            #expect(back.item?.id == paused.item?.id)
+        }
+    }
+
+    @Test func aFolderIsOneBook() async throws {
+        try await House.with(keyring: .absent) { house in
+            _ = try Library.all.get()
+            let folder = "\(house.home)/Rooms"
+            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+            try await house.done("play", folder, "--at", "19.5")
+            let titles = try house.follow("metadata", "xesam:title")
+            try await titles.first("the second file") { $0 == "02" }
+            try await house.playerctl("next")
+            try await titles.first("the third file") { $0 == "03" }
+            try await house.status("in the third file") { $0.position > 40.3 && $0.state == .playing }
+            #expect(try await house.status().duration.rounded() == 60)
+            try await house.done("seek", "chapter:2")
+            try await house.done("stop")
+            let moved = "\(house.home)/Other Rooms"
+            try FileManager.default.moveItem(atPath: folder, toPath: moved)
+            try await house.done("play", moved)
+            #expect((19.5..<24).contains(try await house.status().position))
+            try await house.done("finish")
+            try await house.done("play", moved)
+            #expect(try await house.status().position < 5)
+        }
+    }
+}

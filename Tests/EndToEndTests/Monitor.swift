@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+
+/// Every message on the bus, as busctl sees it.
+struct Monitor {
+    /// One message.
+    struct Message {
+        let text: String
+        private let fields: [String: Any]
+
+        init?(_ line: String) {
+            guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+                return nil
+            }
+            (text, fields) = (line, object)
+        }
+
+        func field(_ name: String) -> String { fields[name] as? String ?? "" }
+        var arguments: [Any] { (fields["payload"] as? [String: Any])?["data"] as? [Any] ?? [] }
+
+        /// Of a PropertiesChanged: the names with values, and those without.
+        var changed: [String] { ((arguments.dropFirst().first as? [String: Any])?.keys).map { $0.sorted() } ?? [] }
+        var invalidated: [Any] { arguments.dropFirst(2).first as? [Any] ?? [] }
+    }
+
+    private let house: House
+    private let lines: Lines
+
+    init(_ house: House) async throws {
+        self.house = house
+        lines = try house.start("busctl", ["--user", "monitor", "--json=short"])
+        let lines = lines
+        try await eventually("the bus to be watched") {
+            try await house.run(
+                "gdbus", ["emit", "--session", "--object-path", "/begin", "--signal", "org.test.Begin.Now"])
+            return lines.count > 0 ? true : nil
+        }
+    }
+
+    /// All up to this moment has been seen.
+    /// - Returns: how many lines there are.
+    @discardableResult
+    func mark() async throws -> Int {
+        let name = "/mark/\(lines.count)"
+        try await house.run("gdbus", ["emit", "--session", "--object-path", name, "--signal", "org.test.Mark.Now"])
+        try await lines.first("the mark") { $0.contains("\"\(name)\"") }
+        return lines.count
+    }
+
+    func messages(from start: Int = 0) -> [Message] { lines.texts.dropFirst(start).compactMap(Message.init) }
+
+    /// What the player signalled, in order: `PropertiesChanged Metadata,Rate`, `Seeked`. A stream that had to be waited
+    /// for after a jump says Seeked once more when it goes on; that is one here.
+    func signals(from start: Int) throws -> [String] {
+        let all = try allSignals(from: start)
+        return all.indices.filter { $0 == 0 || all[$0] != "Seeked" || all[$0 - 1] != "Seeked" }.map { all[$0] }
+    }
+
+    private func allSignals(from start: Int) throws -> [String] {
+        try messages(from: start).compactMap { message in
+            guard message.field("type") == "signal", message.field("path") == "/org/mpris/MediaPlayer2" else {
+                return nil
+            }
+            guard message.invalidated.isEmpty else { throw TestFailure("values are missing in \(message.text)") }
+            let names = message.changed.joined(separator: ",")
+            return names.isEmpty ? message.field("member") : "\(message.field("member")) \(names)"
+        }
+    }
+}
