@@ -121,8 +121,7 @@ final class Needle: Sendable {
     /// The pipeline was told to play at this rate and has data; nil: it was told to stand, or to wait.
     func runs(at rate: Double?) {
         state.withLock { state in
-            guard let rate else { return state.run = nil }
-            if state.run?.rate != rate { state.run = (rate, Clock.now.monotonic) }
+            if state.run?.rate != rate { state.run = rate.map { ($0, Clock.now.monotonic) } }
         }
     }
 
