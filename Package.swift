@@ -56,7 +56,7 @@ let package = Package(
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
-        room("LocalFiles", "Listening"),
+        room("LocalFiles", "Folders", "Listening"),
         room("Folders"),
         room("Secret", "CSecret", "EventLoop", "Listening"),
         room("Store", "Folders", "Listening", grdb),
@@ -100,7 +100,7 @@ let package = Package(
         tests("CurlTests", "Curl", "HTTP"),
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
-        tests("LocalFilesTests", "LocalFiles", "GStreamer", "Listening", "TestSupport"),
+        tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
         // The built program on real parts.
         tests("EndToEndTests", "dogear", "Control", "EventLoop", "StandIn", "TestSupport"),
     ]

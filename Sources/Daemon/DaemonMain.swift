@@ -90,7 +90,7 @@ private func blockedSignals() -> sigset_t {
             store: store, vault: SecretServiceVault(environment: environment),
             transport: CurlTransport(version: dogearVersion),
             covers: covers, model: hostName())
-        let files = FilesSource(store: store, covers: paths.covers)
+        let files = FilesSource(store: store, covers: covers)
         let words = Words()
         let engine = GStreamerEngine(sink: settings.sink(environment)) { words.say($0) }
         let service = Service(

@@ -1,3 +1,4 @@
+internal import Folders
 internal import GStreamer
 internal import Listening
 internal import LocalFiles
@@ -9,7 +10,7 @@ struct FilesSource: Source {
     private let store: Store
     private let files: FileSource
 
-    init(store: Store, covers: String) {
+    init(store: Store, covers: CoverCache) {
         self.store = store
         files = FileSource(inspector: GStreamerInspector(), covers: covers)
     }

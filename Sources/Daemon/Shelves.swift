@@ -249,7 +249,7 @@ internal import Store
         guard let (client, shelf) = try? client(of: id) else { return nil }
         do throws(ShelfError) {
             guard let cover = try await client.cover(of: shelf) else { return nil }
-            fetched[id] = covers.keep(cover.bytes, suffix: cover.format == .png ? "png" : "jpg")
+            fetched[id] = covers.keep(cover.bytes)
             return fetched[id]
         } catch {
             log.info("a cover could not be fetched", metadata: ["why": "\(error)"])

@@ -1,15 +1,8 @@
-/// What a file is named by: its content, so that it is the same after a move or a rename.
-///
-/// FNV-1a with 128 bits over the size, the first and the last 64 KiB and 16 KiB from the middle. It tells a listener's
-/// files apart; it is no protection against someone who makes two files look alike, and need not be.
-struct ContentHash {
-    private static let prime: UInt128 = (1 << 88) + (1 << 8) + 0x3b
-    private var value: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+internal import Folders
 
-    mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt128(byte)) &* Self.prime }
-    }
-
+extension ContentHash {
+    /// Of a file: its size, the first and the last 64 KiB and 16 KiB from the middle, so that ten hours take no longer than
+    /// one minute.
     mutating func add(_ file: FileBytes) {
         let size = file.size
         add(withUnsafeBytes(of: UInt64(size).littleEndian) { Array($0) })
@@ -22,11 +15,5 @@ struct ContentHash {
         for (offset, count) in parts {
             if let bytes = file.bytes(at: offset, count: count) { add(bytes) }
         }
-    }
-
-    /// 32 hexadecimal digits.
-    var hex: String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 32 - digits.count) + digits
     }
 }

@@ -1,13 +1,13 @@
+public import Folders
 internal import Glibc
 public import Listening
 
 /// Files and folders on this computer as things to listen to.
 public struct FileSource: Sendable {
     private let inspector: any Inspector
-    private let covers: String
+    private let covers: CoverCache
 
-    /// - Parameter covers: an absolute path; made when the first cover is kept.
-    public init(inspector: any Inspector, covers: String) {
+    public init(inspector: any Inspector, covers: CoverCache) {
         self.inspector = inspector
         self.covers = covers
     }
@@ -95,7 +95,7 @@ public struct FileSource: Sendable {
         item.published = all.lazy.compactMap(\.date).first
         item.summary = all.lazy.compactMap(\.summary).first
         let picture = all.lazy.compactMap(\.cover).first ?? Covers.besideAudio(pictures)
-        item.coverPath = picture.flatMap { Covers(folder: covers).keep($0) }
+        item.coverPath = picture.flatMap { covers.keep($0.bytes) }
         item.url = Self.url(path)
         return item
     }

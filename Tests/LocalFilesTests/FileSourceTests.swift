@@ -1,3 +1,4 @@
+import Folders
 import GStreamer
 import Listening
 import TestSupport
@@ -6,7 +7,7 @@ import Testing
 @testable import LocalFiles
 
 @Suite struct FileSourceTests {
-    let source = FileSource(inspector: GStreamerInspector(), covers: "\(Sounds.folder)/covers/here")
+    let source = FileSource(inspector: GStreamerInspector(), covers: CoverCache(folder: "\(Sounds.folder)/covers/here"))
 
     func book() -> String {
         Sounds.metadata(

@@ -1,0 +1,39 @@
+internal import Glibc
+
+/// Keeps pictures where players on the bus find them: in files named after their content, for shells keep showing the old
+/// picture when a file changes under its name.
+public struct CoverCache: Sendable {
+    /// Absolute; made when the first picture is kept.
+    private let folder: String
+    /// Bytes.
+    public static let largest = 20_000_000
+
+    public init(folder: String) { self.folder = folder }
+
+    /// Writes the picture unless it is there already.
+    /// - Returns: its path, or nil if it is neither PNG nor JPEG, too large, or cannot be kept: the item is then shown
+    ///   without.
+    public func keep(_ bytes: [UInt8]) -> String? {
+        guard let ending = Self.ending(bytes), bytes.count <= Self.largest else { return nil }
+        var hash = ContentHash()
+        hash.add(bytes)
+        let path = "\(folder)/\(hash.hex).\(ending)"
+        if access(path, R_OK) == 0 { return path }
+        do throws(FolderError) {
+            try PrivateFiles.makeFolder(folder)
+            try PrivateFiles.replace(path, with: bytes)
+            return path
+        } catch {
+            return nil
+        }
+    }
+
+    public func holds(_ path: String) -> Bool { path.hasPrefix(folder + "/") && access(path, R_OK) == 0 }
+
+    /// By how the bytes begin; nil for anything but PNG and JPEG.
+    public static func ending(_ bytes: [UInt8]) -> String? {
+        if bytes.starts(with: [0xff, 0xd8, 0xff]) { return "jpg" }
+        if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return "png" }
+        return nil
+    }
+}
