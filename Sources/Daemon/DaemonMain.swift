@@ -16,74 +16,49 @@ internal import Store
 
 /// What `dogear daemon` does.
 public enum DaemonMain {
-    /// Runs until it is told to leave; everything happens on other threads.
+    /// Runs until it is told to leave; everything happens on other threads. Never comes back: the program ends with the
+    /// exit code 0, or 1 if it could not start or lost the bus.
     /// - Parameter jsonLog: lines on stderr are JSON objects, as `dogear logs --json` prints them.
-    /// - Returns: the exit code.
-    public static func run(environment: [String: String], jsonLog: Bool) -> Int32 {
+    public static func run(environment: [String: String], jsonLog: Bool) -> Never {
         Log.start(json: jsonLog)
-        let ends = Ends()
-        blockSignals()
-        Task { @LoopActor in
-            let life = Life(environment: environment) { ends.leave($0) }
-            await life.begin()
+        var signals = blockedSignals()
+        let life = Life(environment: environment)
+        Task { @LoopActor in await life.begin() }
+        while true {
+            var number: Int32 = 0
+            guard sigwait(&signals, &number) == 0 else { continue }
+            let signal = number
+            Task { @LoopActor in await life.told(signal) }
         }
-        return ends.wait()
     }
 }
 
-/// Where the main thread waits for the end.
-private final class Ends: Sendable {
-    private let code = Locked<Int32?>(nil)
-    private let pipe = makePipe()
-
-    func leave(_ code: Int32) {
-        let isFirst = self.code.withLock { held in
-            defer { held = held ?? code }
-            return held == nil
-        }
-        guard isFirst else { return }
-        var byte: UInt8 = 0
-        _ = write(pipe.1, &byte, 1)
+/// Held back in every thread that starts after this: the main thread waits for them.
+private func blockedSignals() -> sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in [SIGTERM, SIGINT, SIGHUP] {
+        // Programs started in the background of a script find some of them ignored.
+        signal(number, SIG_DFL)
+        sigaddset(&set, number)
     }
-
-    func wait() -> Int32 {
-        var byte: UInt8 = 0
-        while read(pipe.0, &byte, 1) < 0, errno == EINTR {}
-        return code.withLock { $0 } ?? 0
-    }
-}
-
-private func makePipe() -> (Int32, Int32) {
-    var ends: (Int32, Int32) = (-1, -1)
-    let code = withUnsafeMutablePointer(to: &ends) { pointer in
-        pointer.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
-    }
-    precondition(code == 0, "no pipe: \(String(cString: strerror(errno)))")
-    _ = fcntl(ends.0, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(ends.1, F_SETFD, FD_CLOEXEC)
-    return ends
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+    // A client that hangs up while it is answered is no reason to end.
+    signal(SIGPIPE, SIG_IGN)
+    return set
 }
 
 /// One life of the daemon, from the first step to the last.
 @LoopActor final class Life {
     private let environment: [String: String]
-    private let end: @Sendable (Int32) -> Void
     private let log = Logger(label: "Daemon")
     private var service: Service?
     private var bus: Bus?
-    private var signals: SignalSource?
     private var isLeaving = false
 
-    init(environment: [String: String], end: @escaping @Sendable (Int32) -> Void) {
-        self.environment = environment
-        self.end = end
-    }
+    nonisolated init(environment: [String: String]) { self.environment = environment }
 
     func begin() async {
-        signals = SignalSource { signal in
-            self.log.notice("told to leave", metadata: ["signal": "\(signal)"])
-            Task { @LoopActor in await self.leave(0) }
-        }
         do {
             try await start()
         } catch {
@@ -91,6 +66,15 @@ private func makePipe() -> (Int32, Int32) {
             end(1)
         }
     }
+
+    func told(_ signal: Int32) async {
+        log.notice("told to leave", metadata: ["signal": "\(signal)"])
+        await leave(0)
+    }
+
+    /// Everything that matters is on the disk by now. The threads of libraries are not waited for, and no destructor
+    /// runs under them.
+    private nonisolated func end(_ code: Int32) -> Never { _exit(code) }
 
     private func start() async throws {
         let bus = try connect()
@@ -157,10 +141,8 @@ private func makePipe() -> (Int32, Int32) {
     private func leave(_ code: Int32) async {
         guard !isLeaving else { return }
         isLeaving = true
-        let end = end
-        let limit = LoopActor.timer(after: .seconds(1.8)) { end(code) }
+        _ = LoopActor.timer(after: .seconds(1.8)) { self.end(code) }
         await service?.leave()
-        limit.cancel()
         bus?.close()
         end(code)
     }

@@ -88,12 +88,17 @@ public struct LoopInterest: Sendable {
     }
 }
 
-/// The Loop's wait: `poll` over the sources' descriptors, the nearest deadline as its limit.
+/// The Loop's wait: `poll` over the sources' descriptors, the nearest deadline as its limit. A turn allocates nothing:
+/// every call on the bus is one.
 final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is only touched on the Loop's thread
     private let wakeup = Wakeup()
     private var sources: [any LoopSource] = []
     private var fresh: [any LoopSource] = []
+    /// By deadline; a cancelled one goes when its time has come, or when all before it are gone.
     private var timers: [LoopTimer] = []
+    /// What is polled in this round: `polled[i]` belongs to `set[i]`; the last of the set is the wakeup.
+    private var polled: [(source: any LoopSource, deadline: Int64?)] = []
+    private var set: [pollfd] = []
 
     func add(_ source: any LoopSource) {
         sources.append(source)
@@ -122,21 +127,26 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     @LoopActor private func turn(_ drain: @Sendable () -> Void) {
         while let source = fresh.popLast() { process(source, drain) }
         runTimers(drain)
-        let polled = sources.compactMap { source in source.interest.map { (source, $0) } }
-        var set = polled.map { pollfd(fd: $0.1.descriptor, events: $0.1.events, revents: 0) }
+        var deadline = timers.first?.deadline
+        polled.removeAll(keepingCapacity: true)
+        set.removeAll(keepingCapacity: true)
+        for source in sources {
+            guard let interest = source.interest else { continue }
+            polled.append((source, interest.deadline))
+            set.append(pollfd(fd: interest.descriptor, events: interest.events, revents: 0))
+            if let limit = interest.deadline { deadline = min(deadline ?? limit, limit) }
+        }
         set.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
-        _ = poll(&set, nfds_t(set.count), milliseconds(until: deadline(polled.map(\.1))))
+        _ = poll(&set, nfds_t(set.count), deadline.map(milliseconds(until:)) ?? -1)
         if set[polled.count].revents != 0 { wakeup.clear() }
         drain()
-        runTimers(drain)
-        let now = Clock.now.monotonic
-        for (index, (source, interest)) in polled.enumerated()
-        where set[index].revents != 0 || interest.deadline.map({ $0 <= now }) ?? false {
-            process(source, drain)
+        for index in polled.indices where set[index].revents != 0 || isDue(polled[index].deadline) {
+            process(polled[index].source, drain)
         }
     }
 
     @LoopActor private func process(_ source: any LoopSource, _ drain: @Sendable () -> Void) {
+        // What runs between two calls may take the source away.
         while sources.contains(where: { $0 === source }) {
             let more = source.process()
             drain()
@@ -145,21 +155,16 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     }
 
     @LoopActor private func runTimers(_ drain: @Sendable () -> Void) {
-        timers.removeAll { $0.body == nil }
-        let now = Clock.now.monotonic
-        while let first = timers.first, first.deadline <= now {
+        while let first = timers.first, first.body == nil || isDue(first.deadline) {
             timers.removeFirst()
             first.fire()
             drain()
         }
     }
 
-    @LoopActor private func deadline(_ interests: [LoopInterest]) -> Int64? {
-        (interests.compactMap(\.deadline) + timers.filter { $0.body != nil }.prefix(1).map(\.deadline)).min()
-    }
+    private func isDue(_ deadline: Int64?) -> Bool { deadline.map { $0 <= Clock.now.monotonic } ?? false }
 
-    private func milliseconds(until deadline: Int64?) -> Int32 {
-        guard let deadline else { return -1 }
+    private func milliseconds(until deadline: Int64) -> Int32 {
         let left = deadline - Clock.now.monotonic
         return left <= 0 ? 0 : Int32(min((left + 999) / 1000, 3_600_000))
     }

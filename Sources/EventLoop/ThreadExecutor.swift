@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// What a thread of dogear does between jobs: `poll` on the Loop, `curl_multi_poll` on Curl, plain sleep on GStreamer.
 public protocol ThreadWait: AnyObject {
@@ -14,7 +15,9 @@ public protocol ThreadWait: AnyObject {
 /// A pthread that is a Swift serial executor. Every C library with handles of its own has one: the thread owns them.
 public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `waiting` is only touched on the thread
     private let jobs = Locked<[UnownedJob]>([])
-    private let thread = Locked<pthread_t?>(nil)
+    /// There may be jobs: asked several times for each message on the bus, where a lock would be felt.
+    private let hasJobs = Atomic<Bool>(false)
+    private let thread = Atomic<UInt>(0)
     private let waiting: any ThreadWait
     private let name: String
 
@@ -36,30 +39,31 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
         let job = UnownedJob(job)
         let isFirst = jobs.withLock { queue in
             queue.append(job)
+            hasJobs.store(true, ordering: .releasing)
             return queue.count == 1
         }
         if isFirst && !isOnThread { waiting.wake() }
     }
 
-    public var isOnThread: Bool { thread.withLock { $0 } == pthread_self() }
+    public var isOnThread: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
     public func isIsolatingCurrentContext() -> Bool? { isOnThread }
     public func checkIsolated() { precondition(isOnThread, "called off the \(name) thread") }
 
     private func drain() {
-        while true {
+        while hasJobs.load(ordering: .acquiring) {
             let batch = jobs.withLock { queue in
                 let batch = queue
                 queue.removeAll(keepingCapacity: true)
+                hasJobs.store(false, ordering: .relaxed)
                 return batch
             }
-            if batch.isEmpty { return }
             for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
         }
     }
 
     private func run() {
-        thread.withLock { $0 = pthread_self() }
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
         setThreadName(name)
         waiting.begin()
         while true {

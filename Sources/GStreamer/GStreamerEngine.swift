@@ -33,7 +33,10 @@ public final class GStreamerEngine: Engine {
     }
 
     public func play(_ load: LoadID) { queue.add(.play(load, true)) }
-    public func pause(_ load: LoadID) { queue.add(.play(load, false)) }
+    public func pause(_ load: LoadID) {
+        current(load)?.mayStand()
+        queue.add(.play(load, false))
+    }
 
     public func seek(_ load: LoadID, to place: BookTime) {
         guard let needle = current(load) else { return }

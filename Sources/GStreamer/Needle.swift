@@ -34,11 +34,21 @@ final class Needle: Sendable {
         var floor = BookTime.zero
         /// Counts the changes of what a file position means.
         var generation: UInt64 = 0
+        /// The rate at which sound comes without a doubt, and since when; nil: it may stand.
+        var run: (rate: Double, since: Int64)?
+        /// The pipeline's last answer while it runs, and when that was.
+        var mark: (place: BookTime, at: Int64, generation: UInt64)?
         /// Counts openings and flushes: a message from before one is not about what came after.
         var stamp: UInt64 = 0
     }
 
     private let state: Locked<State>
+
+    /// Asking the pipeline costs some microseconds, a good part of a whole call on the bus: for so long its last answer is
+    /// carried on by the clock instead. Microseconds.
+    private static let carry: Int64 = 20_000
+    /// A pipeline that was told to play may need so long until it does. Microseconds.
+    private static let warmUp: Int64 = 300_000
 
     init(load: LoadID, reel: Reel) {
         self.load = load
@@ -52,6 +62,10 @@ final class Needle: Sendable {
             let (answer, pipeline, generation) = state.withLock { state in
                 guard state.isConfirmed else { return (nil as BookTime?, nil as ElementReference?, 0 as UInt64) }
                 if let held = state.held { return (held, nil, 0) }
+                if let place = carried(state) {
+                    state.floor = max(state.floor, place)
+                    return (state.floor, nil, 0)
+                }
                 if state.isCrossing {
                     state.floor = max(state.floor, reel.tracks[state.track].start)
                     return (state.floor, nil, 0)
@@ -67,6 +81,7 @@ final class Needle: Sendable {
                 guard state.generation == generation else { return nil }
                 if let filePosition {
                     state.floor = max(state.floor, reel.place(track: state.track, filePosition: filePosition))
+                    if state.run != nil { state.mark = (state.floor, Clock.now.monotonic, generation) }
                 }
                 return state.floor
             }
@@ -75,7 +90,21 @@ final class Needle: Sendable {
         return state.withLock { $0.isConfirmed ? $0.held ?? $0.floor : nil }
     }
 
+    private func carried(_ state: State) -> BookTime? {
+        guard let (rate, since) = state.run, let mark = state.mark, mark.generation == state.generation,
+            !state.isCrossing
+        else { return nil }
+        let now = Clock.now.monotonic
+        guard now - mark.at < Self.carry, mark.at - since > Self.warmUp else { return nil }
+        let place = mark.place + BookTime(microseconds: Int64(Double(now - mark.at) * rate))
+        let track = reel.tracks[state.track]
+        return min(place, track.start + track.duration)
+    }
+
     // MARK: the caller's side
+
+    /// A pause was asked for: from here on only the pipeline knows.
+    func mayStand() { state.withLock { $0.run = nil } }
 
     /// A seek was asked for: its target is the answer until it, or a later one, is confirmed.
     func take(aim place: BookTime) -> Int {
@@ -88,6 +117,13 @@ final class Needle: Sendable {
     }
 
     // MARK: the gstreamer thread's side
+
+    /// The pipeline was told to play at this rate and has data; nil: it was told to stand, or to wait.
+    func runs(at rate: Double?) {
+        state.withLock { state in
+            if state.run?.rate != rate { state.run = rate.map { ($0, Clock.now.monotonic) } }
+        }
+    }
 
     func attach(_ pipeline: ElementReference?) {
         state.withLock { state in
@@ -120,6 +156,7 @@ final class Needle: Sendable {
     func beginMove(to place: BookTime) -> Bool {
         state.withLock { state in
             state.isMoving = true
+            state.run = nil
             state.held = state.held ?? place
             state.generation += 1
             return state.coming.isEmpty && !state.isCrossing

@@ -247,6 +247,7 @@ final class Turn {
     private func applyPlaying() {
         let isStarved = wantsToPlay && isFilling
         pipeline.set(playing: wantsToPlay && !isFilling)
+        needle.runs(at: wantsToPlay && !isFilling ? pipelineRate : nil)
         guard isStarved != saidBuffering else { return }
         saidBuffering = isStarved
         report(EngineReport(load, .buffering(isStarved)))

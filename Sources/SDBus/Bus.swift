@@ -85,7 +85,7 @@ internal import Glibc
         var slot: OpaquePointer?
         try check(
             sd_bus_add_object_vtable(
-                raw, &slot, path, interface.name, export.vtable, Unmanaged.passUnretained(export).toOpaque()),
+                raw, &slot, path, interface.name, export.vtable, nil),
             "export \(interface.name)")
         exports.append((export, slot!))
     }

@@ -3,46 +3,47 @@ internal import DBus
 internal import EventLoop
 internal import Glibc
 
-/// One interface of one object on the bus: what libsystemd's callbacks find behind their `void *`.
+/// One interface of one object on the bus. libsystemd is given, for each member, a pointer to the object here that answers
+/// for it: no name is looked up when a call comes.
 @LoopActor final class Export {
-    typealias Getter = () -> Value
-    typealias Setter = (Value) throws -> Void
-
-    let getters: [String: Getter]
-    let setters: [String: Setter]
-    let methods: [String: ([Value], OpaquePointer) -> Int32]
     /// Lives as long as the process, as libsystemd wants: an interface is exported once.
     let vtable: UnsafeMutablePointer<sd_bus_vtable>
+    private let properties: [ExportedProperty]
+    private let methods: [ExportedMethod]
 
     init<Face>(_ interface: BusInterface<Face>, face: Face) {
-        var getters: [String: Getter] = [:]
-        var setters: [String: Setter] = [:]
-        var methods: [String: ([Value], OpaquePointer) -> Int32] = [:]
+        var properties: [ExportedProperty] = []
+        var methods: [ExportedMethod] = []
+        var entries: [sd_bus_vtable] = []
         for member in interface.members {
             switch member {
             case .property(let property):
-                getters[property.name] = { property.get(face) }
-                if let set = property.set { setters[property.name] = { try set(face, $0) } }
+                let exported = ExportedProperty(
+                    get: { property.get(face) }, set: property.set.map { set in { try set(face, $0) } })
+                properties.append(exported)
+                entries.append(entry(property, Unmanaged.passUnretained(exported).toOpaque()))
             case .method(let method):
-                methods[method.name] = { arguments, call in
+                let exported = ExportedMethod { arguments, call in
                     switch method.body {
                     case .now(let body): Export.answer(call, Result { try body(face, arguments) }.mapError(busError))
-                    case .later(let body):
-                        body(face, arguments, Export.reply(to: call))
+                    case .later(let body): body(face, arguments, Export.reply(to: call))
                     }
-                    return 1
                 }
-            case .signal: break
+                methods.append(exported)
+                entries.append(entry(method, Unmanaged.passUnretained(exported).toOpaque()))
+            case .signal(let name, let arguments): entries.append(signal(name, arguments))
             }
         }
-        self.getters = getters
-        self.setters = setters
+        self.properties = properties
         self.methods = methods
-        self.vtable = makeVTable(interface)
+        vtable = .allocate(capacity: entries.count + 2)
+        vtable[0] = start()
+        for (index, entry) in entries.enumerated() { vtable[index + 1] = entry }
+        vtable[entries.count + 1] = end()
     }
 
     /// Sends the answer on the Loop, from whichever thread it comes.
-    private static func reply(to call: OpaquePointer) -> Reply {
+    fileprivate static func reply(to call: OpaquePointer) -> Reply {
         let held = HeldCall(Message(borrowing: call))
         return Reply { result in
             LoopActor.onLoop {
@@ -52,7 +53,7 @@ internal import Glibc
         }
     }
 
-    private static func answer(_ call: OpaquePointer, _ result: Result<[Value], BusError>) {
+    fileprivate static func answer(_ call: OpaquePointer, _ result: Result<[Value], BusError>) {
         guard sd_bus_message_get_expect_reply(call) > 0 else { return }
         do throws(BusError) {
             let values = try result.get()
@@ -88,13 +89,27 @@ private final class HeldCall: @unchecked Sendable {  // `take` is only called on
 
 private func busError(_ error: any Error) -> BusError { error as? BusError ?? .failed("\(error)") }
 
-private let getter: sd_bus_property_get_t = { _, _, _, property, reply, context, _ in
-    nonisolated(unsafe) let (property, reply, context) = (property!, reply!, context!)
+private final class ExportedProperty {
+    let get: () -> Value
+    let set: ((Value) throws -> Void)?
+
+    init(get: @escaping () -> Value, set: ((Value) throws -> Void)?) {
+        self.get = get
+        self.set = set
+    }
+}
+
+private final class ExportedMethod {
+    let call: ([Value], OpaquePointer) -> Void
+    init(_ call: @escaping ([Value], OpaquePointer) -> Void) { self.call = call }
+}
+
+private let getter: sd_bus_property_get_t = { _, _, _, _, reply, context, _ in
+    nonisolated(unsafe) let (reply, context) = (reply!, context!)
     return LoopActor.assumeIsolated {
-        let export = Unmanaged<Export>.fromOpaque(context).takeUnretainedValue()
-        guard let get = export.getters[String(cString: property)] else { return -ENOENT }
+        let property = Unmanaged<ExportedProperty>.fromOpaque(context).takeUnretainedValue()
         do throws(BusError) {
-            try Coding.append(get(), to: reply)
+            try Coding.append(property.get(), to: reply)
             return 1
         } catch {
             return -EIO
@@ -102,12 +117,12 @@ private let getter: sd_bus_property_get_t = { _, _, _, property, reply, context,
     }
 }
 
-private let setter: sd_bus_property_set_t = { _, _, _, property, value, context, failure in
-    nonisolated(unsafe) let (property, value, context, failure) = (property!, value!, context!, failure)
+private let setter: sd_bus_property_set_t = { _, _, _, _, value, context, failure in
+    nonisolated(unsafe) let (value, context, failure) = (value!, context!, failure)
     return LoopActor.assumeIsolated {
-        let export = Unmanaged<Export>.fromOpaque(context).takeUnretainedValue()
+        let property = Unmanaged<ExportedProperty>.fromOpaque(context).takeUnretainedValue()
         do {
-            try export.setters[String(cString: property)]?(Coding.read(value))
+            try property.set?(Coding.read(value))
             return 1
         } catch {
             let error = busError(error)
@@ -119,33 +134,17 @@ private let setter: sd_bus_property_set_t = { _, _, _, property, value, context,
 private let handler: sd_bus_message_handler_t = { call, context, failure in
     nonisolated(unsafe) let (call, context, failure) = (call!, context!, failure)
     return LoopActor.assumeIsolated {
-        let export = Unmanaged<Export>.fromOpaque(context).takeUnretainedValue()
+        let method = Unmanaged<ExportedMethod>.fromOpaque(context).takeUnretainedValue()
         do throws(BusError) {
-            let arguments = try Coding.readAll(call)
-            guard let method = export.methods[String(cString: sd_bus_message_get_member(call))] else { return 0 }
-            return method(arguments, call)
+            method.call(try Coding.readAll(call), call)
+            return 1
         } catch {
             return sd_bus_error_set(failure, error.name, error.message)
         }
     }
 }
 
-/// libsystemd keeps pointers into the table and its strings for ever.
-private func makeVTable<Face>(_ interface: BusInterface<Face>) -> UnsafeMutablePointer<sd_bus_vtable> {
-    let table = UnsafeMutablePointer<sd_bus_vtable>.allocate(capacity: interface.members.count + 2)
-    table[0] = start()
-    for (index, member) in interface.members.enumerated() {
-        switch member {
-        case .method(let method): table[index + 1] = entry(method.name, method.inputs, method.outputs)
-        case .property(let property): table[index + 1] = entry(property.name, property)
-        case .signal(let name, let arguments): table[index + 1] = signal(name, arguments)
-        }
-    }
-    var end = sd_bus_vtable()
-    end.type = UInt8(ascii: ">")
-    table[interface.members.count + 1] = end
-    return table
-}
+// libsystemd keeps pointers into the table and its strings for ever.
 
 private func start() -> sd_bus_vtable {
     var entry = sd_bus_vtable()
@@ -159,15 +158,22 @@ private func start() -> sd_bus_vtable {
 
 private typealias Arguments = [(name: String, signature: Signature)]
 
-private func entry(_ name: String, _ inputs: Arguments, _ outputs: Arguments) -> sd_bus_vtable {
+private func end() -> sd_bus_vtable {
+    var entry = sd_bus_vtable()
+    entry.type = UInt8(ascii: ">")
+    return entry
+}
+
+private func entry<Face>(_ method: BusInterface<Face>.Method, _ context: UnsafeMutableRawPointer) -> sd_bus_vtable {
     var entry = sd_bus_vtable()
     entry.type = UInt8(ascii: "M")
-    entry.flags = UInt64(SD_BUS_VTABLE_UNPRIVILEGED)
-    entry.x.method.member = kept(name)
-    entry.x.method.signature = kept(inputs.map(\.signature.text).joined())
-    entry.x.method.result = kept(outputs.map(\.signature.text).joined())
-    entry.x.method.names = keptNames(inputs + outputs)
+    entry.flags = UInt64(SD_BUS_VTABLE_UNPRIVILEGED) | UInt64(SD_BUS_VTABLE_ABSOLUTE_OFFSET)
+    entry.x.method.member = kept(method.name)
+    entry.x.method.signature = kept(method.inputs.map(\.signature.text).joined())
+    entry.x.method.result = kept(method.outputs.map(\.signature.text).joined())
+    entry.x.method.names = keptNames(method.inputs + method.outputs)
     entry.x.method.handler = handler
+    entry.x.method.offset = Int(bitPattern: context)
     return entry
 }
 
@@ -180,20 +186,24 @@ private func signal(_ name: String, _ arguments: Arguments) -> sd_bus_vtable {
     return entry
 }
 
-private func entry<Face>(_ name: String, _ property: BusInterface<Face>.Property) -> sd_bus_vtable {
+private func entry<Face>(
+    _ property: BusInterface<Face>.Property, _ context: UnsafeMutableRawPointer
+) -> sd_bus_vtable {
     var entry = sd_bus_vtable()
     entry.type = UInt8(ascii: property.set == nil ? "P" : "W")
+    entry.flags = UInt64(SD_BUS_VTABLE_ABSOLUTE_OFFSET)
     // Refused by libsystemd on a property that is only read.
-    if property.set != nil { entry.flags = UInt64(SD_BUS_VTABLE_UNPRIVILEGED) }
+    if property.set != nil { entry.flags |= UInt64(SD_BUS_VTABLE_UNPRIVILEGED) }
     switch property.emits {
     case .always: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE)
     case .constant: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_CONST)
     case .never: break
     }
-    entry.x.property.member = kept(name)
+    entry.x.property.member = kept(property.name)
     entry.x.property.signature = kept(property.signature.text)
     entry.x.property.get = getter
     if property.set != nil { entry.x.property.set = setter }
+    entry.x.property.offset = Int(bitPattern: context)
     return entry
 }
 
