@@ -105,15 +105,23 @@ extension Service {
     }
 
     private func single(_ what: String) async throws(ControlError) -> ItemID {
+        guard let id = ItemID(try await one(what).item.id) else {
+            throw ControlError(.notFound, "nothing found for '\(what)'")
+        }
+        return id
+    }
+
+    /// The one item that is meant.
+    private func one(_ what: String) async throws(ControlError) -> ItemRow {
         let found = try await candidates(what)
-        guard let first = found.first, let id = ItemID(first.item.id) else {
+        guard let row = found.first else {
             throw ControlError(.notFound, "nothing found for '\(what)'; try 'dogear search' with other words")
         }
         guard found.count == 1 else {
             let list = found.prefix(8).map { "\($0.item.title) (\($0.item.id))" }.joined(separator: ", ")
             throw ControlError(.notFound, "'\(what)' could be several: \(list); name one by its id")
         }
-        return id
+        return row
     }
 
     /// What words, an id or nothing (the present item) could mean: the best, or several equally good.
@@ -176,15 +184,6 @@ extension Service {
         return ShowReport(item, place: (try? await store.place(of: id)) ?? nil)
     }
 
-    func one(_ what: String) async throws(ControlError) -> ItemRow {
-        let found = try await candidates(what)
-        guard found.count == 1, let row = found.first else {
-            let id = try await single(what)
-            return found.first { $0.item.id == id.description } ?? found[0]
-        }
-        return row
-    }
-
     /// The present item, or what the journal remembers of one.
     private func known(_ id: ItemID) async throws(ControlError) -> Item? {
         if let item = player.item, item.id == id { return item }
@@ -217,7 +216,7 @@ extension Service {
         let target: BookTime = kind == .restart ? .zero : place
         if isHere {
             if kind == .finish { send(.stop) }
-            if kind != .unfinish { send(.replace(target, finished: kind == .finish)) }
+            if kind != .unfinish || player.isFinished { send(.replace(target, finished: kind == .finish)) }
         }
         let written = Place(
             item: id, position: target, duration: duration ?? .zero, isFinished: kind == .finish, updated: serverNow)

@@ -75,11 +75,13 @@ extension Service: @LoopActor ControlFace {
     }
 }
 
-/// Until the other end closes; at most 64 KiB.
+/// Until the other end closes; at most 64 KiB, and no longer than ten seconds without a byte: this holds a thread.
 private func readAll(_ descriptor: Int32) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while bytes.count < 65536 {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&ready, 1, 10_000) > 0 else { break }
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { break }
