@@ -85,7 +85,11 @@ let package = Package(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
-
+        tests("DBusTests", "DBus"),
+        tests("MPRISTests", "MPRIS", "DBus", "Listening"),
+        tests("ControlTests", "Control", "DBus"),
+        tests("EventLoopTests", "EventLoop", "Listening"),
+        tests("SDBusTests", "SDBus", "DBus", "EventLoop", "Listening"),
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus"),

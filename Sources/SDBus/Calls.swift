@@ -18,9 +18,11 @@ internal import Glibc
 extension Bus {
     /// Calls a method and waits for its answer; the Loop goes on meanwhile.
     ///
-    /// - Parameter timeout: microseconds; 0 is libsystemd's 25 s.
+    /// - Parameters:
+    ///   - destination: a name on the bus; nil for the peer of a connection without a bus.
+    ///   - timeout: microseconds; 0 is libsystemd's 25 s.
     public func call(
-        _ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [Value] = [],
+        _ destination: String?, _ path: String, _ interface: String, _ member: String, _ arguments: [Value] = [],
         timeout: UInt64 = 0
     ) async throws(BusError) -> [Value] {
         var raw: OpaquePointer?

@@ -31,18 +31,24 @@ struct DaemonStarter {
         return environment("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/dogear" : nil }
     }
 
+    /// A daemon without a log file plays as well: `dogear logs` asks it while it runs.
     private static func openLog() throws -> Int32 {
-        guard let folder = stateFolder, let file = logFile else {
-            throw ControlError(.failed, "neither HOME nor XDG_STATE_HOME says where the daemon may write its log")
-        }
+        guard let folder = stateFolder, let file = logFile else { return try openNothing() }
         makeFolders(folder)
         var facts = stat()
         if stat(file, &facts) == 0, facts.st_size > largestLog { rename(file, file + ".1") }
         let log = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard log >= 0 else {
-            throw ControlError(.failed, "cannot write \(file): \(String(cString: strerror(errno)))")
+            complain("no log is kept: cannot write \(file): \(String(cString: strerror(errno)))")
+            return try openNothing()
         }
         return log
+    }
+
+    private static func openNothing() throws -> Int32 {
+        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nothing >= 0 else { throw ControlError(.failed, "cannot open /dev/null") }
+        return nothing
     }
 
     /// Each missing folder on the way, for this user alone.

@@ -1,0 +1,61 @@
+import DBus
+import FoundationEssentials
+import Testing
+
+@testable import Control
+
+private final class Face: ControlFace {
+    let version = "1"
+    var commands: [Command] = []
+    func perform(_ command: Command, _ reply: Reply) { commands.append(command) }
+    func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply) { commands.append(.login(request)) }
+}
+
+@Suite struct ControlTests {
+    private func call(_ name: String, _ arguments: [Value]) -> [Command] {
+        let face = Face()
+        for case .method(let method) in controlInterface.members where method.name == name {
+            guard case .later(let body) = method.body else { continue }
+            body(face, arguments, Reply { _ in })
+        }
+        return face.commands
+    }
+
+    @Test func methodsAreCommands() {
+        #expect(call("Play", [.string("emma"), .string("+30")]) == [.play(what: "emma", at: "+30")])
+        #expect(
+            call("List", [.string(""), .string("-added"), .int32(5), .int32(2)])
+                == [.list(library: "", sort: "-added", limit: 5, page: 2)])
+        #expect(call("SetSetting", [.string("a"), .string("b")]) == [.settings(key: "a", value: "b")])
+        #expect(call("Play", [.int32(1), .string("")]) == [], "a wrong type is refused before anyone is asked")
+    }
+
+    @Test func everyErrorKeepsItsExitCodeOverTheBus() {
+        for kind in ControlError.Kind.allCases {
+            let error = ControlError(kind, "a sentence")
+            #expect(ControlError(error.busError) == error)
+        }
+        #expect(ControlError(BusError.failed("not ours")) == nil)
+    }
+
+    @Test func secretsAreNotDescribed() {
+        let request = LoginRequest(
+            address: "https://books.example.org", user: "ida",
+            secrets: LoginSecrets(password: "hush", headers: ["K": "hush"]))
+        #expect(!"\(request) \(request.secrets) \(Command.login(request))".contains("hush"))
+        var dumped = ""
+        dump(request, to: &dumped)
+        #expect(!dumped.contains("hush"))
+    }
+
+    @Test func statusHasEveryKeyAndReadsOlderOnes() throws {
+        let text = String(decoding: try JSONEncoder().encode(StatusReport()), as: UTF8.self)
+        for key in [
+            "state", "item", "chapter", "position", "duration", "rate", "volume", "sleep", "buffered", "unsent",
+            "account",
+            "error",
+        ] { #expect(text.contains("\"\(key)\":")) }
+        let old = #"{"state":"paused","position":1,"duration":2,"rate":1,"volume":1,"unsent":0}"#
+        #expect(try JSONDecoder().decode(StatusReport.self, from: Data(old.utf8)).item == nil)
+    }
+}

@@ -1,0 +1,96 @@
+import DBus
+import Listening
+import Testing
+
+@testable import MPRIS
+
+private let start = Moment(monotonic: 0, wall: 0)
+
+private func book(chapters: Int, title: String = "Emma", authors: [String] = ["Jane Austen"]) -> Item {
+    let track = Track(start: .zero, duration: .seconds(600), audio: .file(path: "/emma.m4b"))
+    let length = 600 / Double(max(1, chapters))
+    return Item(
+        id: ItemID(source: "abs", key: "a/é"), kind: .book, title: title, authors: authors, tracks: [track],
+        chapters: (0..<chapters).map {
+            Chapter(
+                title: $0 == 1 ? "" : "Part \($0 + 1)", start: .seconds(Double($0) * length),
+                end: .seconds(Double($0 + 1) * length))
+        })
+}
+
+private func player(_ item: Item, at place: Double = 0) -> Player {
+    var player = Player()
+    _ = player.handle(.opening(play: true), at: start, engine: nil)
+    _ = player.handle(.open(item, at: .seconds(place), play: true, rate: 1), at: start, engine: nil)
+    return player
+}
+
+private func metadata(_ player: Player) throws -> [String: Value] {
+    let pairs = try PlayerProperties(of: player).metadata.dictionary()
+    return Dictionary(uniqueKeysWithValues: pairs.map { ($0.key, $0.value) })
+}
+
+@Suite struct PropertiesTests {
+    @Test func aChapterIsATrack() throws {
+        let facts = try metadata(player(book(chapters: 3), at: 450))
+        #expect(facts["xesam:title"] == .string("Part 3"))
+        #expect(facts["xesam:album"] == .string("Emma"))
+        #expect(facts["xesam:trackNumber"] == .int32(3))
+        #expect(facts["mpris:length"] == .int64(200_000_000))
+    }
+
+    @Test func anItemWithoutChaptersIsOne() throws {
+        let facts = try metadata(player(book(chapters: 0)))
+        #expect(facts["xesam:title"] == .string("Emma"))
+        #expect(facts["mpris:length"] == .int64(600_000_000))
+        #expect(facts["xesam:trackNumber"] == nil)
+    }
+
+    @Test func severalAuthorsAreOneStringForEveryClient() throws {
+        let facts = try metadata(player(book(chapters: 0, authors: ["A", "B"])))
+        #expect(facts["xesam:artist"] == .strings(["A, B"]))
+        #expect(facts["xesam:albumArtist"] == .strings(["A", "B"]))
+    }
+
+    @Test func whatIsMissingIsLeftOutAndNothingIsEmpty() throws {
+        let facts = try metadata(player(book(chapters: 2, authors: []), at: 400))
+        #expect(facts["xesam:artist"] == nil)
+        #expect(facts["mpris:artUrl"] == nil)
+        #expect(facts["xesam:title"] == .string("Chapter 2"), "a chapter without a title still has one to show")
+    }
+
+    @Test func controlCharactersDoNotReachTheBus() throws {
+        let facts = try metadata(player(book(chapters: 0, title: "A\u{0}B\u{1b}[31mC")))
+        #expect(facts["xesam:title"] == .string("A B [31mC"))
+    }
+
+    @Test func trackIdsAreValidAndDifferByPlace() {
+        let first = player(book(chapters: 3)).trackID
+        let last = player(book(chapters: 3), at: 500).trackID
+        #expect(ObjectPath(first.text) != nil)
+        #expect(first != last)
+        #expect(first == player(book(chapters: 3)).trackID)
+        #expect(Player().trackID == MPRISName.noTrack)
+    }
+
+    @Test func theAddressOfAServerIsNotShown() throws {
+        var item = book(chapters: 0)
+        item.url = "https://books.example.org/item/1"
+        #expect(try metadata(player(item))["xesam:url"] == nil)
+        item.url = "file:///emma.m4b"
+        #expect(try metadata(player(item))["xesam:url"] == .string("file:///emma.m4b"))
+    }
+
+    @Test func onlyWhatChangedIsAnnounced() {
+        var player = player(book(chapters: 3))
+        let loading = PlayerProperties(of: player)
+        #expect(loading.status == .stopped, "not Playing before sound can come")
+        _ = player.handle(.report(EngineReport(player.load, .ready(at: .zero))), at: start, engine: .zero)
+        let playing = PlayerProperties(of: player, previous: loading)
+        #expect(playing.changes(since: loading) == ["PlaybackStatus"])
+        _ = player.handle(.tick, at: Moment(monotonic: 1_000_000, wall: 1000), engine: .second)
+        #expect(PlayerProperties(of: player, previous: playing).changes(since: playing).isEmpty)
+        _ = player.handle(.next, at: start, engine: .second)
+        #expect(PlayerProperties(of: player, previous: playing).changes(since: playing) == ["Metadata"])
+    }
+}

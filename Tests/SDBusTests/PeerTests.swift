@@ -1,0 +1,155 @@
+import DBus
+import EventLoop
+import Glibc
+import Listening
+import Testing
+
+@testable import SDBus
+
+/// Something with state to serve.
+@LoopActor private final class Lamp {
+    var level = 0.5
+    var switched = 0
+    var waiting: Reply?
+}
+
+private protocol LampFace: AnyObject {
+    var brightness: Double { get set }
+    func press()
+    func hold(_ reply: Reply)
+}
+
+extension Lamp: @LoopActor LampFace {
+    var brightness: Double {
+        get { level }
+        set { level = newValue }
+    }
+    func press() { switched += 1 }
+    func hold(_ reply: Reply) { waiting = reply }
+}
+
+private let lampInterface = BusInterface<any LampFace>(
+    "org.example.Lamp",
+    [
+        .method("Press") { face, _ in
+            face.press()
+            return []
+        },
+        .method("Echo", in: ["Words": .strings, "Number": .int64], out: ["Words": .strings, "Number": .int64]) { $1 },
+        .method("Refuse") { _, _ in throw BusError("org.example.Error.Broken", "the bulb is broken") },
+        .later("Hold", out: ["Word": .string]) { face, _, reply in face.hold(reply) },
+        .property(
+            "Level", .double, get: { .double($0.brightness) },
+            set: { face, value in face.brightness = try value.double() }),
+        .property("Facts", .variants, emits: .constant, get: { _ in .variants([("size", .int32(3))]) }),
+        .signal("Burnt", ["When": .int64]),
+    ])
+
+/// Two ends of a socketpair: the one serves, the other calls, with no bus in between.
+@LoopActor private struct Pair {
+    let lamp = Lamp()
+    let server: Bus
+    let client: Bus
+
+    init(onLost: @escaping @LoopActor (BusError) -> Void = { _ in }) throws {
+        var ends: [Int32] = [0, 0]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        server = try Bus(.peer(ends[0], isServer: true), onLost: { _ in })
+        client = try Bus(.peer(ends[1], isServer: false), onLost: onLost)
+        try server.export(lampInterface, at: "/lamp", face: lamp as any LampFace)
+    }
+
+    func call(_ member: String, _ arguments: [Value] = [], on interface: String = "org.example.Lamp") async throws
+        -> [Value]
+    {
+        try await client.call(nil, "/lamp", interface, member, arguments)
+    }
+
+    func properties(_ member: String, _ arguments: [Value]) async throws -> [Value] {
+        try await call(member, arguments, on: "org.freedesktop.DBus.Properties")
+    }
+
+    func close() {
+        client.close()
+        server.close()
+    }
+}
+
+@Suite(.serialized) struct PeerTests {
+    @Test @LoopActor func methodsAreCalledAndAnswered() async throws {
+        let pair = try Pair()
+        _ = try await pair.call("Press")
+        #expect(pair.lamp.switched == 1)
+        let words: [Value] = [.strings(["a", "", "ü"]), .int64(.min)]
+        #expect(try await pair.call("Echo", words) == words)
+        pair.close()
+    }
+
+    @Test @LoopActor func errorsKeepTheirNameAndSentence() async throws {
+        let pair = try Pair()
+        await #expect(throws: BusError("org.example.Error.Broken", "the bulb is broken")) {
+            _ = try await pair.call("Refuse")
+        }
+        for (member, arguments) in [("Nonsense", []), ("Press", [.string("too much")])] as [(String, [Value])] {
+            await #expect(throws: BusError.self) { _ = try await pair.call(member, arguments) }
+        }
+        pair.close()
+    }
+
+    @Test @LoopActor func anAnswerMayComeLater() async throws {
+        let pair = try Pair()
+        async let held = pair.call("Hold")
+        _ = try await pair.call("Press")  // the bus goes on meanwhile
+        while pair.lamp.waiting == nil { await Task.yield() }
+        pair.lamp.waiting?([.string("now")])
+        pair.lamp.waiting?([.string("twice")])
+        #expect(try await held == [.string("now")])
+        pair.close()
+    }
+
+    @Test @LoopActor func propertiesAreReadSetAndListed() async throws {
+        let pair = try Pair()
+        let lamp = Value.string("org.example.Lamp")
+        _ = try await pair.properties("Set", [lamp, .string("Level"), .variant(.double(0.75))])
+        #expect(pair.lamp.level == 0.75)
+        #expect(try await pair.properties("Get", [lamp, .string("Level")]) == [.variant(.double(0.75))])
+        let all = try await pair.properties("GetAll", [lamp])[0].dictionary()
+        #expect(all.map(\.key).sorted() == ["Facts", "Level"])
+        await #expect(throws: BusError.self) {
+            _ = try await pair.properties("Set", [lamp, .string("Facts"), .variant(.variants([]))])
+        }
+        await #expect(throws: BusError.self) {
+            _ = try await pair.properties("Set", [lamp, .string("Level"), .variant(.string("much"))])
+        }
+        pair.close()
+    }
+
+    @Test @LoopActor func changesCarryValues() async throws {
+        let pair = try Pair()
+        let (heard, feed) = AsyncStream<[Value]>.makeStream()
+        let properties = "org.freedesktop.DBus.Properties"
+        let match = try pair.client.match(interface: properties, member: "PropertiesChanged") { values, _ in
+            feed.yield(values)
+        }
+        pair.lamp.level = 0.25
+        pair.server.propertiesChanged(["Level"], of: "org.example.Lamp", at: "/lamp")
+        var signals = heard.makeAsyncIterator()
+        let values = try #require(await signals.next(isolation: LoopActor.shared))
+        #expect(values[0] == .string("org.example.Lamp"))
+        #expect(try values[1].dictionary().first?.value == .double(0.25))
+        #expect(values[2] == .strings([]))
+        match.cancel()
+        pair.close()
+    }
+
+    @Test @LoopActor func aLostPeerIsSaidOnce() async throws {
+        let (lost, feed) = AsyncStream<BusError>.makeStream()
+        let pair = try Pair { feed.yield($0) }
+        _ = try await pair.call("Press")
+        pair.server.close()
+        var errors = lost.makeAsyncIterator()
+        #expect(await errors.next(isolation: LoopActor.shared) != nil)
+        #expect(pair.client.interest == nil, "a dead connection is not polled")
+        pair.client.close()
+    }
+}
