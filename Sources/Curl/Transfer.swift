@@ -35,11 +35,13 @@ typealias Answer = Result<HTTPResponse, TransportError>
         try easy.set(CURLOPT_WRITEDATA, me)
         try easy.set(CURLOPT_HEADERDATA, me)
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            // libcurl calls on the Curl thread, and the bytes are copied before it goes on.
             nonisolated(unsafe) let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
             let me = Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
             return CurlActor.assumeIsolated { me.take(body: chunk) }
         }
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            // libcurl calls on the Curl thread, and the bytes are copied before it goes on.
             nonisolated(unsafe) let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
             let me = Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
             return CurlActor.assumeIsolated { me.take(header: line) }

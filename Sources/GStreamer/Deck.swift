@@ -47,13 +47,13 @@ actor Deck {
     private static let thread = ThreadExecutor(name: "gstreamer", wait: Sleep())
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
-    private let sink: String
+    private let outlet: Outlet
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
 
-    init(sink: String, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void) {
-        self.sink = sink
+    init(outlet: Outlet, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void) {
+        self.outlet = outlet
         self.queue = queue
         self.report = report
     }
@@ -87,7 +87,7 @@ actor Deck {
         }
         do {
             let turn = try Turn(
-                needle: needle, sink: sink, rate: rate, volume: volume, report: report,
+                needle: needle, outlet: outlet, rate: rate, volume: volume, report: report,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
             turn.begin(at: place)

@@ -19,14 +19,16 @@ final class Ears: Sendable {
     private let type = Locked<String?>(nil)
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
+    private let scratch: String
 
     init(
-        needle: Needle, pipeline: ElementReference, sink: ElementReference,
+        needle: Needle, pipeline: ElementReference, sink: ElementReference, scratch: String,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) {
         self.needle = needle
         self.pipeline = pipeline
         self.sink = sink
+        self.scratch = scratch
         self.post = post
     }
 
@@ -73,7 +75,7 @@ final class Ears: Sendable {
             dogear_connect(
                 element, "have-type", unsafeBitCast(haveType, to: GCallback.self),
                 Unmanaged.passUnretained(self).toOpaque())
-        case "queue2": Network.prepare(buffer: element, type: type.withLock { $0 })
+        case "queue2": Network.prepare(buffer: element, type: type.withLock { $0 }, scratch: scratch)
         default: break
         }
     }

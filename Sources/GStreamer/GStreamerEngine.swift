@@ -12,11 +12,12 @@ public final class GStreamerEngine: Engine {
 
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
+    ///   - scratch: a folder that exists, for audio on its way; see ``clean(scratch:)``.
     ///   - report: called on the gstreamer thread, in order.
-    public init(sink: String, report: @escaping @Sendable (EngineReport) -> Void) {
+    public init(sink: String, scratch: String, report: @escaping @Sendable (EngineReport) -> Void) {
         let queue = OrderQueue()
         self.queue = queue
-        let deck = Deck(sink: sink, queue: queue, report: report)
+        let deck = Deck(outlet: Outlet(sink: sink, scratch: scratch), queue: queue, report: report)
         self.deck = deck
         queue.wake = { [weak deck] in
             guard let deck else { return }

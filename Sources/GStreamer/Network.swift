@@ -51,7 +51,7 @@ enum Network {
     /// out overwritten bytes once it is full.) Everything else is pushed.
     ///
     /// - Parameter type: the media type that was found in front of the buffer.
-    static func prepare(buffer: Element, type: String?) {
+    static func prepare(buffer: Element, type: String?, scratch: String) {
         dogear_set_int(buffer, "max-size-bytes", 4_800_000)
         dogear_set_int(buffer, "max-size-buffers", 0)
         gst_util_set_object_arg(asGObject(buffer), "max-size-time", "0")
@@ -59,8 +59,7 @@ enum Network {
         dogear_set_double(buffer, "high-watermark", 0.01)
         if let type, type.hasSuffix("/ogg") {
             // Made with mode 0600, and removed as soon as it is closed.
-            let folder = String(cString: g_get_tmp_dir())
-            dogear_set_string(buffer, "temp-template", "\(folder)/dogear-stream-XXXXXX")
+            dogear_set_string(buffer, "temp-template", "\(scratch)/\(Outlet.streamPrefix)XXXXXX")
         }
     }
 }

@@ -15,9 +15,8 @@ final class Pipeline {
     /// Nanoseconds.
     private static let clockLimit: GstClockTime = 200_000_000
 
-    /// - Parameter sink: a description as gst-launch-1.0 takes it.
     init(
-        sink description: String, needle: Needle, post: @escaping @Sendable (Note, UInt64) -> Void
+        outlet: Outlet, needle: Needle, post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         _ = Library.ready
         guard let playbin = gst_element_factory_make("playbin", nil) else {
@@ -29,10 +28,10 @@ final class Pipeline {
             gst_object_unref(playbin)
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
-        guard let sink = Self.bin(description) else {
+        guard let sink = Self.bin(outlet.sink) else {
             gst_object_unref(playbin)
             gst_object_unref(filter)
-            throw .noSink(reason: "the audio sink '\(description)' cannot be made; check the setting audio.sink")
+            throw .noSink(reason: "the audio sink '\(outlet.sink)' cannot be made; check the setting audio.sink")
         }
         self.playbin = playbin
         self.sink = sink
@@ -40,7 +39,8 @@ final class Pipeline {
             UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self), "dogear-volume")
         reference = ElementReference(borrowing: playbin)
         ears = Ears(
-            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), post: post)
+            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), scratch: outlet.scratch,
+            post: post)
 
         gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
         // Also for what is never shown: playbin would open a display to see what could be.

@@ -41,7 +41,8 @@ final class Turn {
     private var since: UInt64 = 0
 
     init(
-        needle: Needle, sink: String, rate: Double, volume: Double, report: @escaping @Sendable (EngineReport) -> Void,
+        needle: Needle, outlet: Outlet, rate: Double, volume: Double,
+        report: @escaping @Sendable (EngineReport) -> Void,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         load = needle.load
@@ -49,7 +50,7 @@ final class Turn {
         self.report = report
         self.post = post
         self.rate = rate.clamped(to: 0.5...3)
-        pipeline = try Pipeline(sink: sink, needle: needle, post: post)
+        pipeline = try Pipeline(outlet: outlet, needle: needle, post: post)
         pipeline.set(volume: volume)
         needle.attach(pipeline.reference)
     }

@@ -77,6 +77,7 @@ private let answered: sd_bus_message_handler_t = { message, context, _ in
 }
 
 private let heard: sd_bus_message_handler_t = { message, context, _ in
+    // libsystemd calls on the Loop's thread, and nothing leaves it.
     nonisolated(unsafe) let (message, context) = (message!, context!)
     return LoopActor.assumeIsolated {
         let match = Unmanaged<SignalMatch>.fromOpaque(context).takeUnretainedValue()

@@ -105,6 +105,7 @@ private final class ExportedMethod {
 }
 
 private let getter: sd_bus_property_get_t = { _, _, _, _, reply, context, _ in
+    // libsystemd calls on the Loop's thread, and nothing leaves it.
     nonisolated(unsafe) let (reply, context) = (reply!, context!)
     return LoopActor.assumeIsolated {
         let property = Unmanaged<ExportedProperty>.fromOpaque(context).takeUnretainedValue()
@@ -118,6 +119,7 @@ private let getter: sd_bus_property_get_t = { _, _, _, _, reply, context, _ in
 }
 
 private let setter: sd_bus_property_set_t = { _, _, _, _, value, context, failure in
+    // libsystemd calls on the Loop's thread, and nothing leaves it.
     nonisolated(unsafe) let (value, context, failure) = (value!, context!, failure)
     return LoopActor.assumeIsolated {
         let property = Unmanaged<ExportedProperty>.fromOpaque(context).takeUnretainedValue()
@@ -132,6 +134,7 @@ private let setter: sd_bus_property_set_t = { _, _, _, _, value, context, failur
 }
 
 private let handler: sd_bus_message_handler_t = { call, context, failure in
+    // libsystemd calls on the Loop's thread, and nothing leaves it.
     nonisolated(unsafe) let (call, context, failure) = (call!, context!, failure)
     return LoopActor.assumeIsolated {
         let method = Unmanaged<ExportedMethod>.fromOpaque(context).takeUnretainedValue()

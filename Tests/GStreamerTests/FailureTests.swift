@@ -8,7 +8,8 @@ import Testing
     func failure(_ name: String, _ tracks: [Track], sink: String? = nil) async throws -> EngineFailure {
         let reports = Reports()
         let engine = GStreamerEngine(
-            sink: sink ?? Recording.sink("\(Sounds.folder)/failure-\(name).raw"), report: reports.add)
+            sink: sink ?? Recording.sink("\(Sounds.folder)/failure-\(name).raw"), scratch: Sounds.folder,
+            report: reports.add)
         let load = LoadID(number: 7)
         engine.load(load, tracks: tracks, at: .zero, rate: 1, volume: 1)
         let word = try await reports.nextWord(load)

@@ -13,7 +13,7 @@ struct Rig {
 
     init(_ name: String) {
         path = "\(Sounds.folder)/\(name).raw"
-        engine = GStreamerEngine(sink: Recording.sink(path), report: reports.add)
+        engine = GStreamerEngine(sink: Recording.sink(path), scratch: Sounds.folder, report: reports.add)
     }
 
     func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }
