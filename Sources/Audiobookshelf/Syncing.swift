@@ -75,7 +75,16 @@ extension ShelfClient {
                 outcomes[stretch.id] = .doubtful(.missing(field: "results.id", endpoint: call.endpoint))
             }
         } catch {
-            for stretch in batch where outcomes[stretch.id] == nil { outcomes[stretch.id] = SyncOutcome(error) }
+            for stretch in batch where outcomes[stretch.id] == nil {
+                // Only a row's own answer is for good. All of them refused at once, that is a server that is moving or
+                // a proxy before it.
+                let outcome = SyncOutcome(error)
+                if case .refused = outcome {
+                    outcomes[stretch.id] = .sessionGone
+                } else {
+                    outcomes[stretch.id] = outcome
+                }
+            }
         }
         return outcomes
     }

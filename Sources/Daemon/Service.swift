@@ -38,6 +38,7 @@ internal import Store
     var trouble: String?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
+    private var syncDeadline: Int64?
     private var reopenTimer: LoopTimer?
     private var ownsMPRIS = false
     private var isAnnouncing = false
@@ -187,14 +188,24 @@ internal import Store
             case .saveWrite(let write): store.post(.progress(write))
             case .removeWrite(let item): store.post(.removeProgress(item))
             case .tell(let sentence): log.warning("a server refused something", metadata: ["what": "\(sentence)"])
-            case .wake(let delay):
-                syncTimer?.cancel()
-                syncTimer = LoopActor.timer(after: delay) { self.perform(self.sync.kick(at: Clock.now)) }
+            case .wake(let delay): wakeSync(after: delay)
             case .send(let account, let ticket, let request):
                 Task { @LoopActor in await self.deliver(account, ticket, request) }
             }
         }
         if !effects.isEmpty { settleDrains() }
+    }
+
+    /// Of several wishes the earliest counts: each kick says anew what else is to come.
+    private func wakeSync(after delay: BookTime) {
+        let deadline = Clock.now.monotonic + delay.microseconds
+        if let pending = syncDeadline, pending <= deadline { return }
+        syncTimer?.cancel()
+        syncDeadline = deadline
+        syncTimer = LoopActor.timer(after: delay) {
+            self.syncDeadline = nil
+            self.perform(self.sync.kick(at: Clock.now))
+        }
     }
 
     private func deliver(_ account: String, _ ticket: Sync.Ticket, _ request: Sync.Request) async {

@@ -282,7 +282,9 @@ extension Sync.Outcome {
         case .accepted: self = .accepted
         case .sessionGone: self = .gone
         case .doubtful: self = .doubtful
-        case .later(let error): self.init(error)
+        case .later(.signedOut): self = .signedOut
+        case .later(.rateLimited(_, let seconds)): self = .later(retryAfter: Double(seconds))
+        case .later: self = .later(retryAfter: nil)
         case .refused(let sentence): self = .refused(sentence)
         }
     }

@@ -166,7 +166,8 @@ struct MissingPlugin: Sendable, Hashable {
             ("decoder-application/x-hls", "bad"), ("decoder-application/dash", "bad"),
             ("decoder-video/mpegts", "bad"), ("decoder-audio/x-dts", "bad"),
             // AAC, ALAC, WMA, AC-3, APE and what else there is.
-            ("decoder-audio/", "libav"), ("decoder-video/x-ms-asf", "plugins-ugly"), ("decoder-application/x-ape", "libav"),
+            ("decoder-audio/", "libav"), ("decoder-video/x-ms-asf", "plugins-ugly"),
+            ("decoder-application/x-ape", "libav"),
         ]
         guard let (_, plugins) = rules.first(where: { detail.hasPrefix($0.0) }) else { return nil }
         switch plugins {

@@ -62,8 +62,13 @@ public struct Sync: Sendable {
         var backOffs = 0
         /// Monotonic microseconds before which nothing is sent.
         var notBefore: Int64 = 0
+        /// Local sessions are not taken now: what goes in other ways need not wait for them.
+        var localNotBefore: Int64 = 0
         var isSignedOut = false
     }
+
+    /// A server that does not take local sessions is asked again after this: it may be moving, or behind a proxy that is.
+    static let localPause = BookTime.seconds(300)
 
     var live: Stretch?
     /// A sync of the live stretch is wanted now.
@@ -150,7 +155,12 @@ public struct Sync: Sendable {
 
     /// Time passed, the network is back, or the listener asked: try what waits.
     public mutating func kick(at now: Moment, isSign: Bool = false) -> [Effect] {
-        if isSign { for id in lanes.keys { lanes[id]?.notBefore = 0 } }
+        if isSign {
+            for id in lanes.keys {
+                lanes[id]?.notBefore = 0
+                lanes[id]?.localNotBefore = 0
+            }
+        }
         return pump(now)
     }
 

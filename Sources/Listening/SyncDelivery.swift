@@ -1,4 +1,8 @@
 /// Which request is next for each account, and what its answer changes.
+extension Sync.Request {
+    fileprivate var isLocal: Bool { if case .local = self { true } else { false } }
+}
+
 extension Sync {
     /// Sends what can be sent now.
     mutating func pump(_ now: Moment) -> [Effect] {
@@ -6,8 +10,12 @@ extension Sync {
         for account in accountsWithWork() {
             let lane = lanes[account, default: Lane()]
             guard lane.busy == nil, !lane.isSignedOut else { continue }
-            guard let request = nextRequest(account) else {
-                if let live, Self.account(of: live.item) == account { isDue = false }
+            guard let request = nextRequest(account, takesLocal: lane.localNotBefore <= now.monotonic) else {
+                if lane.localNotBefore > now.monotonic {
+                    effects.append(.wake(after: BookTime(microseconds: lane.localNotBefore - now.monotonic)))
+                } else if let live, Self.account(of: live.item) == account {
+                    isDue = false
+                }
                 continue
             }
             if lane.notBefore > now.monotonic {
@@ -33,17 +41,18 @@ extension Sync {
 
     /// In this order: what an ended session still owes; sessions to close; local sessions; the listener's commands; then
     /// the live session, so that a command given earlier never lands on top of what was listened to after it.
-    private func nextRequest(_ account: String) -> Request? {
+    private func nextRequest(_ account: String, takesLocal: Bool) -> Request? {
         let mine = waiting.values.filter { Self.account(of: $0.item) == account && $0.delivery != .parked }
             .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
         if let owing = mine.first(where: { $0.delivery == .open && $0.isUnsent }) { return sync(owing) }
         if let held = mine.first(where: \.isHeldByServer) { return .close(stretch: held.id, item: held.item) }
         let local = mine.filter { $0.delivery == .local && $0.isUnsent }
-        if !local.isEmpty { return .local(local) }
+        if !local.isEmpty, takesLocal { return .local(local) }
         let write = writes.values.filter { Self.account(of: $0.item) == account }.min { $0.made < $1.made }
         if let write { return .progress(write) }
         guard let live, isDue, live.isUnsent, Self.account(of: live.item) == account else { return nil }
-        return live.delivery == .open ? sync(live) : .local([live])
+        if live.delivery == .open { return sync(live) }
+        return takesLocal ? .local([live]) : nil
     }
 
     private func sync(_ stretch: Stretch) -> Request {
@@ -75,6 +84,11 @@ extension Sync {
             lanes[account]?.isSignedOut = true
             if isLive(request) { isDue = true }
             return []
+        case .gone where request.isLocal:
+            lanes[account]?.backOffs = 0
+            lanes[account]?.localNotBefore = now.monotonic + Self.localPause.microseconds
+            if isLive(request) { isDue = true }
+            return pump(now)
         case .accepted, .rows, .gone, .refused:
             lanes[account]?.backOffs = 0
             return settle(request, outcome) + pump(now)
@@ -150,8 +164,7 @@ extension Sync {
                     case .none: break
                     }
                 case .refused(let sentence): Self.park(&stretch, sentence)
-                case .gone: Self.park(&stretch, "the server does not take local sessions")
-                case .doubtful, .later, .signedOut: break
+                case .gone, .doubtful, .later, .signedOut: break
                 }
             }
             if let parked = waiting[row.id], parked.delivery == .parked, let why = parked.refusal {

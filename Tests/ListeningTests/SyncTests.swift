@@ -121,6 +121,25 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.rows.isEmpty)
     }
 
+    @Test func aServerThatTakesNoLocalSessionsNowIsAskedAgainAndHoldsNothingUp() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.gone)
+        wire.answer(.gone)
+        #expect(wire.rows["s"]?.delivery == .local, "kept, not parked")
+        wire.open("t", at: 30)
+        wire.hear(30, to: 60)
+        #expect(wire.request == syncOf("t", at: 60, listened: 30), "what goes another way does not wait")
+        wire.answer(.accepted)
+        #expect(wire.sent.isEmpty)
+        wire.pass(301)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.map(\.id) == ["s"])
+        wire.answer(.rows(["s": nil]))
+        #expect(wire.rows.keys.sorted() == ["t"])
+    }
+
     @Test func anUnreachableServerIsAskedAgainWithTheSameDifference() {
         var wire = Wire()
         wire.open("s")
