@@ -211,12 +211,20 @@ extension Service {
             isHere ? player.item?.duration : server?.duration ?? own?.duration ?? row.duration.map(BookTime.seconds)
         let place =
             isHere ? position : [own, server].compactMap { $0 }.max { $0.updated < $1.updated }?.position ?? .zero
-        let now = Clock.now
+        let now = time.now
         let serverNow = now.wall + shelves.clockOffset(of: id)
         let target: BookTime = kind == .restart ? .zero : place
         if isHere {
             if kind == .finish { send(.stop) }
-            if kind != .unfinish || player.isFinished { send(.replace(target, finished: kind == .finish)) }
+            if kind != .unfinish || player.isFinished {
+                let cause: Player.JumpCause =
+                    switch kind {
+                    case .finish: .finish
+                    case .unfinish: .unfinish
+                    case .restart: .restart
+                    }
+                send(.replace(target, finished: kind == .finish, cause))
+            }
         }
         let written = Place(
             item: id, position: target, duration: duration ?? .zero, isFinished: kind == .finish, updated: serverNow)
@@ -241,7 +249,7 @@ extension Service {
 
     private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport {
         let row = try await shelves.logIn(request)
-        sync { $0.signedIn(account: row.id, Clock.now) }
+        sync { $0.signedIn(account: row.id, time.now) }
         return AccountsReport(accounts: [row])
     }
 

@@ -31,7 +31,7 @@ extension Service {
         do throws(StoreError) {
             let stretches = try await store.stretches()
             let writes = try await store.progressWrites()
-            sync { $0.restore(stretches, writes, at: Clock.now) }
+            sync { $0.restore(stretches, writes, at: time.now) }
             if let last = try await store.lastPlayed(), player.phase == .empty {
                 let rate = try await store.rate(of: last.item.id) ?? settings.rate
                 var item = last.item
@@ -47,7 +47,7 @@ extension Service {
     /// The last words: the place to the journal, the listening to the server if it answers soon, all of it to the disk.
     func leave() async {
         send(.leave)
-        if let item = player.item { sync { $0.closed(item.id, Clock.now) } }
+        if let item = player.item { sync { $0.closed(item.id, time.now) } }
         engine.unload()
         async let flushed: Void = flush()
         await drain(limit: .seconds(1.2))

@@ -62,7 +62,7 @@ extension Service {
         store.post(.item(item))
         send(.open(item, at: place, play: play, rate: rate, whole: whole))
         if let session = opened.session {
-            let now = Clock.now
+            let now = time.now
             let serverNow = now.wall + shelves.clockOffset(of: item.id)
             sync { sync in
                 sync.opened(

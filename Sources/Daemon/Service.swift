@@ -18,6 +18,7 @@ internal import Store
     let settings: SettingsDesk
     let paths: Paths
     let environment: [String: String]
+    let time: any Timekeeper
     let log = Logger(label: "Daemon")
 
     private(set) var player: Player
@@ -46,7 +47,8 @@ internal import Store
 
     init(
         bus: Bus, engine: any Engine, store: Store, shelves: Shelves, files: any Source, settings: SettingsDesk,
-        paths: Paths, environment: [String: String], onQuit: @escaping @LoopActor () -> Void
+        paths: Paths, environment: [String: String], time: any Timekeeper = RealTime(),
+        onQuit: @escaping @LoopActor () -> Void
     ) {
         self.bus = bus
         self.engine = engine
@@ -56,6 +58,7 @@ internal import Store
         self.settings = settings
         self.paths = paths
         self.environment = environment
+        self.time = time
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
     }
@@ -63,7 +66,7 @@ internal import Store
     // MARK: Events
 
     func send(_ event: Player.Event) {
-        let now = Clock.now
+        let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         for effect in effects { perform(effect, now) }
         announce(seeked: effects.contains(.seeked))
@@ -87,8 +90,8 @@ internal import Store
         case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
         case .close(let item): perform(sync.closed(item, now))
         case .finished(let item): finished(item, now)
-        case .jumped(let item, let from, let to):
-            store.post(.move(Move(at: now.wall, item: item, from: from, to: to, cause: "seek")))
+        case .jumped(let item, let from, let to, let cause):
+            store.post(.move(Move(at: now.wall, item: item, from: from, to: to, cause: cause.rawValue)))
         case .seeked: break
         case .rememberRate(let item, let rate): store.post(.rate(item, rate))
         }
@@ -144,7 +147,7 @@ internal import Store
     private func schedulePlayer() {
         playerTimer?.cancel()
         playerTimer = player.wake(engine: engine.position(player.load)).map { delay in
-            LoopActor.timer(after: delay) { self.send(.tick) }
+            time.timer(after: delay) { self.send(.tick) }
         }
     }
 
@@ -152,7 +155,7 @@ internal import Store
         opening += 1
         let ticket = opening
         reopenTimer?.cancel()
-        reopenTimer = LoopActor.timer(after: delay) {
+        reopenTimer = time.timer(after: delay) {
             Task { @LoopActor in await self.open(again: item, at: place, play: play, ticket) }
         }
     }
@@ -198,13 +201,13 @@ internal import Store
 
     /// Of several wishes the earliest counts: each kick says anew what else is to come.
     private func wakeSync(after delay: BookTime) {
-        let deadline = Clock.now.monotonic + delay.microseconds
+        let deadline = time.now.monotonic + delay.microseconds
         if let pending = syncDeadline, pending <= deadline { return }
         syncTimer?.cancel()
         syncDeadline = deadline
-        syncTimer = LoopActor.timer(after: delay) {
+        syncTimer = time.timer(after: delay) {
             self.syncDeadline = nil
-            self.perform(self.sync.kick(at: Clock.now))
+            self.perform(self.sync.kick(at: self.time.now))
         }
     }
 
@@ -217,7 +220,7 @@ internal import Store
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
         }
         perform(
-            sync.answered(ticket, account: account, outcome, at: Clock.now, spread: Double.random(in: 0..<1)))
+            sync.answered(ticket, account: account, outcome, at: time.now, spread: Double.random(in: 0..<1)))
         settleDrains()
     }
 
@@ -231,7 +234,7 @@ internal import Store
     /// Returns when nothing is being sent, or after `limit`.
     func drain(limit: BookTime) async {
         guard sync.isSending else { return }
-        let timer = LoopActor.timer(after: limit) { self.finishDrains() }
+        let timer = time.timer(after: limit) { self.finishDrains() }
         await withCheckedContinuation { drains.append($0) }
         timer.cancel()
     }

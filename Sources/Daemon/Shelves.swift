@@ -14,6 +14,7 @@ internal import Store
     let transport: any Transport
     let device: ShelfDevice
     let covers: CoverCache
+    let time: any Timekeeper
     let log = Logger(label: "Audiobookshelf")
 
     private(set) var accounts: [Account] = []
@@ -23,11 +24,15 @@ internal import Store
     /// Told to the listener until it is over: a vault that takes no tokens.
     private(set) var trouble: String?
 
-    init(store: Store, vault: any Vault, transport: any Transport, covers: CoverCache, model: String) {
+    init(
+        store: Store, vault: any Vault, transport: any Transport, covers: CoverCache, model: String,
+        time: any Timekeeper = RealTime()
+    ) {
         self.store = store
         self.vault = vault
         self.transport = transport
         self.covers = covers
+        self.time = time
         device = ShelfDevice(id: store.deviceID, version: dogearVersion, model: model)
     }
 
@@ -54,7 +59,7 @@ internal import Store
         if let client = clients[account.id] { return client }
         let id = account.id
         let client = try ShelfClient(
-            account: account, transport: transport, vault: vault, now: { Clock.now.wall },
+            account: account, transport: transport, vault: vault, now: { [time] in time.now.wall },
             report: { report in Task { @LoopActor in self.heard(report, of: id) } })
         clients[id] = client
         return client

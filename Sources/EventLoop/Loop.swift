@@ -71,17 +71,20 @@ public struct LoopInterest: Sendable {
 
 /// One pending call. Dropping the last reference leaves it pending; `cancel` ends it.
 @LoopActor public final class LoopTimer {
-    let deadline: Int64
+    /// Microseconds of the clock it was made for.
+    public let deadline: Int64
     private(set) var body: (@LoopActor () -> Void)?
 
-    init(deadline: Int64, body: @escaping @LoopActor () -> Void) {
+    public init(deadline: Int64, body: @escaping @LoopActor () -> Void) {
         self.deadline = deadline
         self.body = body
     }
 
     public func cancel() { body = nil }
+    public var isPending: Bool { body != nil }
 
-    func fire() {
+    /// Whoever keeps the timers calls this when their time has come.
+    public func fire() {
         let body = self.body
         self.body = nil
         body?()

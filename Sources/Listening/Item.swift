@@ -108,12 +108,18 @@ public struct AudioStream: Hashable, Sendable, CustomStringConvertible, CustomRe
     public let caFile: String?
     /// The server transcodes: the url is an HLS playlist.
     public let isHLS: Bool
+    /// The same for the same bytes, whatever address they have today; nil: nobody can tell.
+    public let identity: String?
 
-    public init(url: String, headers: [String: String] = [:], caFile: String? = nil, isHLS: Bool = false) {
+    public init(
+        url: String, headers: [String: String] = [:], caFile: String? = nil, isHLS: Bool = false,
+        identity: String? = nil
+    ) {
         self.url = url
         self.headers = headers
         self.caFile = caFile
         self.isHLS = isHLS
+        self.identity = identity
     }
 
     public var description: String { isHLS ? "an HLS stream" : "a stream" }

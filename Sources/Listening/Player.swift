@@ -131,13 +131,13 @@ extension Player {
         case setPartPosition(BookTime)
         case goTo(part: Int)
         /// On the whole timeline.
-        case seek(to: BookTime)
+        case seek(to: BookTime, JumpCause = .seek)
         case rate(Double)
         case volume(Double)
         /// The listener changed the settings.
         case options(Options)
         /// The listener's place was set from outside: restart, finish, another device.
-        case replace(BookTime, finished: Bool)
+        case replace(BookTime, finished: Bool, JumpCause)
         case report(EngineReport)
         /// Time passed.
         case tick
@@ -146,6 +146,17 @@ extension Player {
     }
 
     public enum Cause: String, Hashable, Sendable { case listener, sleepTimer, device, system }
+
+    /// What moved the place; kept with each move.
+    public enum JumpCause: String, Hashable, Sendable {
+        case seek, chapter, undo, restart, finish, unfinish, sleep
+        /// Going on a little before where a pause began.
+        case resume
+        /// Another device's newer place.
+        case device
+        /// Playing was begun at a place that was asked for.
+        case begin
+    }
 
     public enum Effect: Hashable, Sendable {
         case load(LoadID, [Track], at: BookTime, rate: Double, volume: Double)
@@ -163,7 +174,7 @@ extension Player {
         case close(ItemID)
         /// Played to its real end.
         case finished(ItemID)
-        case jumped(ItemID, from: BookTime, to: BookTime)
+        case jumped(ItemID, from: BookTime, to: BookTime, JumpCause)
         /// Announce a discontinuity of the position, after the changed properties.
         case seeked
         case rememberRate(ItemID, Double)

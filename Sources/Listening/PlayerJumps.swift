@@ -10,17 +10,17 @@ extension Player {
     mutating func next(_ now: Moment) -> [Effect] {
         guard let item else { return [] }
         if movesByChapter {
-            return partIndex + 1 < parts.count ? jump(to: parts[partIndex + 1].start, now) : []
+            return partIndex + 1 < parts.count ? jump(to: parts[partIndex + 1].start, .chapter, now) : []
         }
         let goal = spot + options.skipForward
-        return goal < item.duration ? jump(to: goal, now) : []
+        return goal < item.duration ? jump(to: goal, .seek, now) : []
     }
 
     mutating func previous(_ now: Moment) -> [Effect] {
         guard let part else { return [] }
-        guard movesByChapter else { return jump(to: max(.zero, spot - options.skipBack), now) }
+        guard movesByChapter else { return jump(to: max(.zero, spot - options.skipBack), .seek, now) }
         let goesBack = spot - part.start < Self.restartLimit && partIndex > 0
-        return jump(to: goesBack ? parts[partIndex - 1].start : part.start, now)
+        return jump(to: goesBack ? parts[partIndex - 1].start : part.start, .chapter, now)
     }
 
     mutating func seekPart(by offset: BookTime, _ now: Moment) -> [Effect] {
@@ -28,20 +28,22 @@ extension Player {
         let goal = spot + offset
         if goal < part.start {
             let isStuck = spot - part.start <= Self.rewindLimit && partIndex > 0
-            return jump(to: isStuck ? max(.zero, goal) : part.start, now)
+            return jump(to: isStuck ? max(.zero, goal) : part.start, .seek, now)
         }
-        guard goal > part.end || (goal == part.end && partIndex + 1 == parts.count) else { return jump(to: goal, now) }
+        guard goal > part.end || (goal == part.end && partIndex + 1 == parts.count) else {
+            return jump(to: goal, .seek, now)
+        }
         guard partIndex + 1 < parts.count else { return next(now) }
         let following = parts[partIndex + 1]
-        return jump(to: goal < following.end ? goal : following.start, now)
+        return jump(to: goal < following.end ? goal : following.start, .seek, now)
     }
 
     mutating func setPartPosition(_ position: BookTime, _ now: Moment) -> [Effect] {
         guard let part, position >= .zero, position <= part.duration else { return [] }
-        return jump(to: part.start + position, now)
+        return jump(to: part.start + position, .seek, now)
     }
 
-    mutating func jump(to goal: BookTime, _ now: Moment) -> [Effect] {
+    mutating func jump(to goal: BookTime, _ cause: JumpCause, _ now: Moment) -> [Effect] {
         guard let item, item.duration > .zero else { return [] }
         // Not the very end: landing there by hand must not finish the item.
         let goal = goal.clamped(to: .zero...max(.zero, item.duration - BookTime(microseconds: 50_000)))
@@ -62,7 +64,7 @@ extension Player {
         }
         isFinished = false
         partIndex = index(of: goal)
-        return effects + [.jumped(item.id, from: from, to: goal), .seeked]
+        return effects + [.jumped(item.id, from: from, to: goal, cause), .seeked]
     }
 
     mutating func setRate(_ wanted: Double, _ now: Moment) -> [Effect] {
@@ -86,9 +88,9 @@ extension Player {
         return [.setVolume(wanted)]
     }
 
-    mutating func replace(_ goal: BookTime, finished: Bool, _ now: Moment) -> [Effect] {
+    mutating func replace(_ goal: BookTime, finished: Bool, _ cause: JumpCause, _ now: Moment) -> [Effect] {
         guard item != nil else { return [] }
-        let effects = jump(to: goal, now)
+        let effects = jump(to: goal, cause, now)
         isFinished = finished
         return effects
     }

@@ -24,12 +24,13 @@ extension Player {
         case .previous: return previous(now)
         case .seekPart(let offset): return seekPart(by: offset, now)
         case .setPartPosition(let position): return setPartPosition(position, now)
-        case .goTo(let index): return parts.indices.contains(index) ? jump(to: parts[index].start, now) : []
-        case .seek(let target): return jump(to: target, now)
+        case .goTo(let index):
+            return parts.indices.contains(index) ? jump(to: parts[index].start, .chapter, now) : []
+        case .seek(let target, let cause): return jump(to: target, cause, now)
         case .rate(let rate): return setRate(rate, now)
         case .volume(let volume): return setVolume(volume)
         case .options(let options): return adopt(options)
-        case .replace(let place, let finished): return replace(place, finished: finished, now)
+        case .replace(let place, let finished, let cause): return replace(place, finished: finished, cause, now)
         case .report(let report): return report.load == load ? heard(report.word, now) : []
         case .tick: return tick(now)
         case .leave: return isConfirmed ? [heard(.leave, now)] : []
