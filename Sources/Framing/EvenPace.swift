@@ -9,8 +9,10 @@ struct EvenPace: Hashable, Sendable {
     /// The ways encoders pad: as the standard says, never, always.
     static func all(for word: UInt32, format: MPEGFormat) -> [EvenPace] {
         let bits = format.bits(of: word)
-        let tolerance: Int64 = format.layer == 1 ? 4 : 2
-        let exact = EvenPace(bytes: format.samples / 8 * bits, frames: format.rate, tolerance: tolerance)
+        let bytes = format.samples / 8 * bits
+        let slot: Int64 = format.layer == 1 ? 4 : 1
+        let exact = EvenPace(
+            bytes: bytes, frames: format.rate, tolerance: bytes % (format.rate * slot) == 0 ? 0 : slot)
         let padding: UInt32 = 1 << 9
         return bits == 0
             ? []

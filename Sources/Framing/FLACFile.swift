@@ -60,15 +60,23 @@ struct FLACFile: Sendable {
         var place = start + 4
         var info: FLACInfo?
         var table: [UInt8] = []
-        // A picture is passed over unread; a file has a handful of blocks.
-        for _ in 0..<1024 {
-            let header = try await Piece.read(reader, at: place, count: 4, size: size)
-            guard let word = header.bytes.number(at: 0, count: 4) else { return nil }
+        var piece = Piece(start: place, bytes: [], isLast: false)
+        func block(at start: Int64, count: Int) async throws(EngineFailure) -> [UInt8] {
+            if start < piece.start || start + Int64(count) > piece.end {
+                piece = try await Piece.read(reader, at: start, count: max(count, 16 << 10), size: size)
+            }
+            let offset = Int(start - piece.start)
+            return [UInt8](piece.bytes[offset..<min(offset + count, piece.bytes.count)])
+        }
+        // A file has a handful of blocks. A picture is passed over unread.
+        for _ in 0..<128 {
+            guard let word = try await block(at: place, count: 4).number(at: 0, count: 4) else { return nil }
             let (isLast, type, length) = (word >> 31 == 1, word >> 24 & 0x7F, word & 0xFF_FFFF)
             guard type != 127, place + 4 + length <= size else { return nil }
-            if type == 0 || type == 3, length <= 1 << 20 {
-                let block = try await Piece.read(reader, at: place + 4, count: Int(length), size: size)
-                if type == 0 { info = info ?? FLACInfo(block.bytes) } else { table = block.bytes }
+            if type == 0, info == nil {
+                info = FLACInfo(try await block(at: place + 4, count: Int(length)))
+            } else if type == 3, length <= 1 << 20 {
+                table = try await block(at: place + 4, count: Int(length))
             }
             place += 4 + length
             guard isLast else { continue }

@@ -43,12 +43,13 @@ actor FLACFinder {
                 return try await find(wanted, behind: first)
             }
         }
-        for round in 0..<48 {
+        var isSlow = false
+        for _ in 0..<96 {
             guard wanted - low.sample >= file.info.rate, high.byte - low.byte > 1 else { break }
             let gap = high.byte - low.byte
-            // Interpolation finds the place in evenly loud files at once; halving now and then bounds it in any.
+            // Interpolation finds the place in evenly loud files at once; halving when it is slow bounds it in any.
             let part = scaled(gap, by: wanted - low.sample, over: high.sample - low.sample)
-            let aim = round % 4 == 3 ? gap / 2 : min(part - Int64(chunk / 2), gap - 1)
+            let aim = isSlow ? gap / 2 - Int64(chunk / 2) : min(part - Int64(chunk / 2), gap - 1)
             let start = low.byte + max(1, aim)
             let found = try await frames(at: start, before: high.byte).filter {
                 $0.sample > low.sample && $0.sample < max(high.sample, wanted + 1)
@@ -59,6 +60,7 @@ actor FLACFinder {
             } else {
                 high = .init(byte: start, sample: found.first?.sample ?? high.sample)
             }
+            isSlow = !isSlow && high.byte - low.byte > gap / 2
         }
         return low
     }

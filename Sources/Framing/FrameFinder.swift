@@ -4,10 +4,12 @@ public import Listening
 ///
 /// How much that is: for flac and for mp3 of one bit rate, some reads of a few kilobytes each; for mp3 of varying bit
 /// rate, what lies between the time and the nearest place whose time is known: the start, the end when there is a Xing
-/// header, or anything that was searched before.
+/// header, or anything that was searched before. So a first search reads about half of the file at most with a Xing
+/// header, a tenth for the ninth of ten hours, and all of what comes before the time without one.
 public actor FrameFinder {
     private let reader: any ByteReader
     private let duration: BookTime
+    private let remembered: Memory?
     private var kind: Kind?
 
     private enum Kind {
@@ -16,10 +18,20 @@ public actor FrameFinder {
         case neither
     }
 
-    /// - Parameter duration: how long the file is said to be; used only where the file itself does not tell.
-    public init(reader: any ByteReader, hint duration: BookTime) {
+    /// - Parameters:
+    ///   - duration: how long the file is said to be; used only where the file itself does not tell.
+    ///   - memory: what ``memory()`` gave for the same file. Anything else is passed over.
+    public init(reader: any ByteReader, hint duration: BookTime, memory: [UInt8] = []) {
         self.reader = reader
         self.duration = duration
+        remembered = Memory(memory)
+    }
+
+    /// What was found out so far and would cost reading to find out again, for a later finder of the same file: some
+    /// kilobytes, or nothing.
+    public func memory() async -> [UInt8] {
+        guard case .mpeg(let finder) = kind else { return [] }
+        return await finder.memory.bytes
     }
 
     /// Where to begin so that `time` is heard after about a second of what comes before it; the first frame of the audio
@@ -58,7 +70,8 @@ public actor FrameFinder {
         // A tag whose size is a lie: the audio is looked for from its start on.
         for start in start > 0 ? [start, 10] : [0] {
             if let mpeg = try await MPEGFile.open(reader, from: start, size: size) {
-                return .mpeg(MPEGFinder(file: mpeg, reader: reader))
+                let memory = remembered.flatMap { $0.size == size && $0.marks.first?.byte == mpeg.first ? $0 : nil }
+                return .mpeg(MPEGFinder(file: mpeg, reader: reader, memory: memory))
             }
         }
         return .neither

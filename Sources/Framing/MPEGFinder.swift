@@ -11,19 +11,22 @@ actor MPEGFinder {
     private var index: FrameIndex
     /// The frame behind the last, when the file says how many there are.
     private var end: FrameIndex.Mark?
-    private var pacing = Pacing.unknown
+    private var hasLookedForEnd = false
+    private var pacing: Pacing
+    /// Frames whose numbers are to be settled, ascending: what was seen while looking for one bit rate.
+    private var places: [Int64] = []
+    private var hasSampled = false
 
-    private enum Pacing {
-        case unknown
-        case even(EvenPace)
-        case uneven
-    }
-
-    init(file: MPEGFile, reader: any ByteReader) {
+    /// - Parameter memory: what was found of the same file before.
+    init(file: MPEGFile, reader: any ByteReader, memory: Memory?) {
         self.file = file
         self.reader = reader
         index = FrameIndex(first: .init(byte: file.first, frame: 0))
+        pacing = memory?.pacing ?? .unknown
+        if let memory { index.insert(memory.marks.filter { $0.byte < file.size }) }
     }
+
+    var memory: Memory { Memory(size: file.size, pacing: pacing, marks: index.marks) }
 
     func cut(before time: BookTime) async throws(EngineFailure) -> Cut? {
         let format = file.format
@@ -37,15 +40,16 @@ actor MPEGFinder {
     }
 
     private func find(_ wanted: Int64, before asked: Int64) async throws(EngineFailure) -> FrameIndex.Mark? {
-        if case .unknown = pacing {
-            let pace = try await pace()
-            pacing = pace.map(Pacing.even) ?? .uneven
-        }
-        if case .even(let pace) = pacing {
+        if pacing == .unknown { pacing = try await pace().map(Pacing.even) ?? .uneven }
+        while case .even(let pace) = pacing {
             if let mark = try await land(on: wanted, before: asked, pace) { return mark }
-            pacing = .uneven
+            // The tag said so, and was wrong.
+            if !hasSampled { pacing = try await sampled().map(Pacing.even) ?? .uneven } else { break }
         }
-        if end == nil { end = try await knownEnd() }
+        if !hasLookedForEnd {
+            end = try await knownEnd()
+            hasLookedForEnd = true
+        }
         return try await count(to: end.map { min(wanted, max(0, $0.frame - (asked - wanted))) } ?? wanted)
     }
 }
@@ -53,20 +57,19 @@ actor MPEGFinder {
 // MARK: One bit rate
 
 extension MPEGFinder {
-    /// At how many places frames must be where one bit rate puts them.
-    private static let places: Int64 = 32
+    /// How many places are looked at before a file is taken to have one bit rate.
+    private static let samples: Int64 = 32
 
-    /// The pace of the whole file, nil when its frames differ.
+    /// The pace of the file, nil when its frames differ.
     private func pace() async throws(EngineFailure) -> EvenPace? {
-        var paces = EvenPace.all(for: file.word, format: file.format)
-        if let (byte, tag) = file.tag, let frames = tag.frames, let bytes = tag.bytes {
-            guard try await isWhole(bytes, from: byte) else { return try await sampled(paces) }
-            let audio = bytes - (file.first - byte)
-            // Some encoders count the tag's own frame.
-            paces.removeAll { abs($0.byte(of: frames) - audio) > $0.byte(of: 2) }
-            return paces.first
+        guard let (byte, tag) = file.tag, let frames = tag.frames, let bytes = tag.bytes,
+            try await isWhole(bytes, from: byte)
+        else { return try await sampled() }
+        let audio = bytes - (file.first - byte)
+        // Some encoders count the tag's own frame.
+        return EvenPace.all(for: file.word, format: file.format).first {
+            abs($0.byte(of: frames) - audio) <= $0.byte(of: 2)
         }
-        return try await sampled(paces)
     }
 
     /// Whether the bytes that the tag tells of are all here and nothing else: not so in a file cut off or joined.
@@ -77,39 +80,75 @@ extension MPEGFinder {
         return abs(byte + bytes - Tags.audioEnd(of: tail)) <= 4096
     }
 
-    /// Looks at places all over the file.
-    private func sampled(_ paces: [EvenPace]) async throws(EngineFailure) -> EvenPace? {
-        var paces = paces
-        let step = (file.size - file.first) / (Self.places + 1)
-        for place in 1...Self.places where !paces.isEmpty {
+    /// Looks at places all over the file: nil when the bit rate is not the same everywhere.
+    private func sampled() async throws(EngineFailure) -> EvenPace? {
+        hasSampled = true
+        let step = (file.size - file.first) / (Self.samples + 1)
+        var places: [Int64] = []
+        for place in 1...Self.samples {
             let start = file.first + place * step
             let piece = try await Piece.read(reader, at: start, count: 8 << 10, size: file.size)
-            // Damage or a tag at the end tells nothing.
+            // Damage or a tag tells nothing.
             guard let (offset, _) = MPEGFormat.firstRun(in: piece, of: file.format) else { continue }
             guard file.format.bits(of: MPEGFormat.word(piece.bytes, offset)) == file.format.bits(of: file.word) else {
                 return nil
             }
-            paces.removeAll { $0.number(at: start + Int64(offset) - file.first) == nil }
+            if start + Int64(offset) > places.last ?? file.first { places.append(start + Int64(offset)) }
         }
-        return paces.first
+        self.places = places
+        let pairs = zip([file.first] + places, places)
+        // Of ways to pad that fit equally, the standard's, which is the first.
+        let fits = EvenPace.all(for: file.word, format: file.format).map { pace in
+            (pace: pace, count: pairs.count { pace.number(at: $1 - $0) != nil })
+        }
+        guard let best = fits.map(\.count).max(), best > places.count / 2 else { return nil }
+        return fits.first { $0.count == best }?.pace
     }
 
-    /// A frame near `wanted` whose number follows from its place; nil when there is none: the pace is not even there.
+    /// A frame near `wanted` whose number follows from its place; nil when the pace is not even there.
     private func land(
         on wanted: Int64, before asked: Int64, _ pace: EvenPace
     ) async throws(EngineFailure) -> FrameIndex.Mark? {
+        while let last = index.marks.last, last.frame <= wanted, let place = places.first {
+            try await settle(place, behind: last, pace)
+            if places.first == place { places.removeFirst() }
+        }
+        let low = index.last(upTo: wanted)
         // Beyond the end: as long before it as a cut is before its time.
-        let frames = scaled(file.size - file.first, by: pace.frames, over: pace.bytes)
-        let target = file.first + pace.byte(of: min(wanted, max(0, frames - (asked - wanted))))
-        // Before a damaged stretch, when the place is in one.
+        let frames = scaled(file.size - low.byte, by: pace.frames, over: pace.bytes)
+        let target = low.byte + pace.byte(of: min(wanted - low.frame, max(0, frames - (asked - wanted))))
+        // Before a damaged stretch, when the target is in one.
         for back in [0, 64 << 10, 1 << 20] as [Int64] {
-            let start = max(file.first, target - back - pace.tolerance)
+            let start = max(low.byte, target - back - pace.tolerance)
             let found = try await MPEGFile.find(
                 reader, from: start, reach: max(back, 64 << 10), size: file.size, of: file.format)
-            guard let found, let number = pace.number(at: found.byte - file.first), number <= asked else { continue }
-            return .init(byte: found.byte, frame: number)
+            guard let found, let number = pace.number(at: found.byte - low.byte), low.frame + number <= asked else {
+                continue
+            }
+            return .init(byte: found.byte, frame: low.frame + number)
         }
         return nil
+    }
+
+    /// Finds the number of the frame at `place`: by arithmetic, or, where something else stands between the frames, as
+    /// in files that were joined with their tags, by halving until what is left is soon counted.
+    private func settle(_ place: Int64, behind low: FrameIndex.Mark, _ pace: EvenPace) async throws(EngineFailure) {
+        guard place > low.byte else { return }
+        if let number = pace.number(at: place - low.byte) {
+            index.insert(.init(byte: place, frame: low.frame + number))
+            return
+        }
+        if place - low.byte > 1 << 20 {
+            let middle = low.byte + (place - low.byte) / 2
+            let found = try await MPEGFile.find(reader, from: middle, reach: 1 << 20, size: file.size, of: file.format)
+            if let found, found.byte < place {
+                try await settle(found.byte, behind: low, pace)
+                guard let next = index.marks.last, next.byte == found.byte else { return }
+                return try await settle(place, behind: next, pace)
+            }
+        }
+        let counted = try await FrameCount(file: file, reader: reader).from(low, toByte: place)
+        index.insert(.init(byte: place, frame: counted.end.frame))
     }
 }
 
@@ -118,6 +157,7 @@ extension MPEGFinder {
 extension MPEGFinder {
     private func count(to wanted: Int64) async throws(EngineFailure) -> FrameIndex.Mark? {
         let counter = FrameCount(file: file, reader: reader)
+        try await useStretches(upTo: wanted)
         // Each round from behind leaves less between the marks; a few are enough.
         for _ in 0..<4 {
             let low = index.last(upTo: wanted)
@@ -156,12 +196,41 @@ extension MPEGFinder {
         return .init(byte: byte + bytes, frame: frames + (tag.isHeard ? 1 : 0))
     }
 
+    /// Takes from the tag's table the frame before `wanted`, when there really is one.
+    private func useStretches(upTo wanted: Int64) async throws(EngineFailure) {
+        guard let (byte, tag) = file.tag, tag.framesPerStretch > 0 else { return }
+        let count = Int(min(wanted / tag.framesPerStretch, Int64(tag.stretches.count)))
+        let frame = Int64(count) * tag.framesPerStretch
+        guard count > 0, index.last(upTo: wanted).frame < frame else { return }
+        let place = byte + tag.stretches[..<count].reduce(0, +)
+        let own = Int64(file.format.size(of: file.word) ?? 0)
+        // Encoders disagree whether the table begins with the tag's own frame.
+        for (place, frame) in [(place, frame), (place + own, frame + 1)] where frame <= wanted {
+            let found = try await MPEGFile.find(reader, from: place, reach: 1, size: file.size, of: file.format)
+            guard found?.byte == place else { continue }
+            return index.insert(.init(byte: place, frame: frame))
+        }
+    }
+
     /// About where frame `wanted` is, and by how much that may be wrong.
     private func estimate(
         of wanted: Int64, between low: FrameIndex.Mark, and high: FrameIndex.Mark
     ) -> (place: Int64, margin: Int64) {
         let span = high.byte - low.byte
         let (part, whole) = (wanted - low.frame, high.frame - low.frame)
-        return (low.byte + scaled(span, by: part, over: whole), span / 64 + Int64(MPEGFile.landing))
+        let even = (low.byte + scaled(span, by: part, over: whole), span / 64 + Int64(MPEGFile.landing))
+        // The tag's hundredths know better, as long as much is unknown.
+        guard let (byte, tag) = file.tag, let table = tag.hundredths, let end, span > (end.byte - byte) / 32 else {
+            return even
+        }
+        let thousandth = Int(scaled(wanted, by: 1000, over: end.frame))
+        let (hundredth, rest) = (thousandth / 10, Int64(thousandth % 10))
+        guard hundredth < 100 else { return even }
+        let from = Int64(table[hundredth])
+        let to = hundredth < 99 ? Int64(table[hundredth + 1]) : 256
+        guard to >= from else { return even }
+        let place = byte + scaled(end.byte - byte, by: from * 10 + (to - from) * rest, over: 2560)
+        guard place > low.byte, place < high.byte else { return even }
+        return (place, (end.byte - byte) / 128 + Int64(MPEGFile.landing))
     }
 }
