@@ -199,17 +199,15 @@ extension MPEGFinder {
     /// Takes from the tag's table the frame before `wanted`, when there really is one.
     private func useStretches(upTo wanted: Int64) async throws(EngineFailure) {
         guard let (byte, tag) = file.tag, tag.framesPerStretch > 0 else { return }
-        let count = Int(min(wanted / tag.framesPerStretch, Int64(tag.stretches.count)))
-        let frame = Int64(count) * tag.framesPerStretch
-        guard count > 0, index.last(upTo: wanted).frame < frame else { return }
-        let place = byte + tag.stretches[..<count].reduce(0, +)
+        let count = Int(min((wanted - 1) / tag.framesPerStretch, Int64(tag.stretches.count)))
+        // The tag's own frame is in the first stretch as bytes, though not as a frame; unless the sums say otherwise.
+        let frame = Int64(count) * tag.framesPerStretch + 1
         let own = Int64(file.format.size(of: file.word) ?? 0)
-        // Encoders disagree whether the table begins with the tag's own frame.
-        for (place, frame) in [(place, frame), (place + own, frame + 1)] where frame <= wanted {
-            let found = try await MPEGFile.find(reader, from: place, reach: 1, size: file.size, of: file.format)
-            guard found?.byte == place else { continue }
-            return index.insert(.init(byte: place, frame: frame))
-        }
+        let isInside = tag.bytes != tag.stretches.reduce(own, +)
+        let place = byte + (isInside ? 0 : own) + tag.stretches[..<count].reduce(0, +)
+        guard count > 0, index.last(upTo: wanted).frame < frame, place < file.size else { return }
+        let found = try await MPEGFile.find(reader, from: place, reach: 1, size: file.size, of: file.format)
+        if found?.byte == place { index.insert(.init(byte: place, frame: frame)) }
     }
 
     /// About where frame `wanted` is, and by how much that may be wrong.
