@@ -9,8 +9,8 @@ public struct Cut: Hashable, Sendable {
     public let time: BookTime
     /// What a decoder must see before the frame: the metadata of a flac file; nothing for mp3.
     public let head: [UInt8]
-    /// Each frame says where it is (flac). A decoder may go by that, or by what it saw first: GStreamer's flacparse takes
-    /// the first frame it sees for zero (1.22), as it must for mp3.
+    /// Each frame says where it is (flac), though not every decoder goes by that: GStreamer 1.22 takes the first frame it
+    /// sees for zero, in flac as in mp3, so that ``time`` is to be added to its times in both.
     public let hasOwnTimes: Bool
 
     public init(byte: Int64, time: BookTime, head: [UInt8], hasOwnTimes: Bool) {

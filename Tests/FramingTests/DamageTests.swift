@@ -61,6 +61,38 @@ private struct Dice: RandomNumberGenerator {
         }
     }
 
+    @Test func afterAnyReadThatFailsTheNextSearchGoesOn() async throws {
+        let noise = Files.noise(seconds: 120, volume: 0.3, rate: 16000)
+        let bare = ["-write_xing", "0", "-id3v2_version", "0"]
+        let files = [
+            try Files.ffmpeg("fails-1.mp3", noise + ["-b:a", "32k"] + bare),
+            try Files.ffmpeg("fails-2.mp3", noise + ["-q:a", "6"]), try Files.ffmpeg("fails-3.flac", noise),
+        ]
+        for file in files {
+            let whole = Bytes(file)
+            let right = try await FrameFinder(reader: whole, hint: .seconds(120)).cut(before: .seconds(100))
+            for step in 1...whole.reads {
+                let bytes = Bytes(file)
+                bytes.failing = step
+                let finder = FrameFinder(reader: bytes, hint: .seconds(120))
+                await #expect(throws: EngineFailure.unreachable(reason: "gone")) {
+                    try await finder.cut(before: .seconds(100))
+                }
+                #expect(try await finder.cut(before: .seconds(100)) == right)
+            }
+        }
+    }
+
+    @Test func aSearchThatIsNoLongerWantedEnds() async throws {
+        let file = try Files.ffmpeg("cancel.flac", Files.noise(seconds: 20, volume: 0.3, rate: 16000))
+        let finder = FrameFinder(reader: Bytes(file), hint: .seconds(20))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await finder.cut(before: .seconds(10))
+        }
+        await #expect(throws: EngineFailure.self) { try await task.value }
+    }
+
     @Test func sizesThatAreLies() async throws {
         let file = try Files.ffmpeg("lies.mp3", Files.noise(seconds: 20, volume: 0.3, rate: 16000) + ["-q:a", "6"])
         for told in [0, 1, 100, Int64(file.count) * 1000, 1 << 47, .max] {

@@ -9,6 +9,8 @@ final class Bytes: ByteReader, @unchecked Sendable {
     // Written only by the one task that a test reads from.
     private(set) var reads = 0
     private(set) var total = 0
+    /// The read, counted from one, that fails.
+    var failing: Int?
 
     /// - Parameter told: the size it pretends to have.
     init(_ bytes: [UInt8], told: Int64? = nil) {
@@ -20,6 +22,7 @@ final class Bytes: ByteReader, @unchecked Sendable {
 
     func read(at offset: Int64, count: Int) async throws(EngineFailure) -> [UInt8] {
         reads += 1
+        if reads == failing { throw .unreachable(reason: "gone") }
         guard offset >= 0, count >= 0 else { throw .other(reason: "read of \(count) at \(offset)") }
         guard offset < bytes.count else { return [] }
         let part = bytes[Int(offset)..<Int(min(Int64(bytes.count), offset + Int64(min(count, bytes.count))))]
