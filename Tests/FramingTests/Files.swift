@@ -60,8 +60,11 @@ enum Files {
             for _ in 0..<part.times { whole += part.file }
         }
         guard hasHeader else { return whole }
-        try Sounds.write(whole, to: "\(Sounds.folder)/framing-bare-\(name)")
-        return try ffmpeg(name, ["-i", "\(Sounds.folder)/framing-bare-\(name)", "-c", "copy"])
+        let bare = "\(Sounds.folder)/framing-bare-\(name)"
+        try Sounds.write(whole, to: bare)
+        let file = try ffmpeg(name, ["-i", bare, "-c", "copy"])
+        try Sounds.run(["rm", "-f", bare, "\(Sounds.folder)/framing-\(name)"])
+        return file
     }
 }
 
@@ -85,8 +88,7 @@ struct Frames {
         }
         while offset + 4 <= file.count, file[offset] == 0xFF {
             let size = factor * kilobits[Int(file[offset + 2] >> 4)] * 1000 / Int(rate) + Int(file[offset + 2] >> 1 & 1)
-            let head = file[offset..<min(offset + size, offset + 40)]
-            let isTag = isFirst && Frames.hasTag(Array(head))
+            let isTag = isFirst && Frames.hasTag(Array(file[offset..<min(offset + size, offset + 40)]))
             isFirst = false
             if !isTag, offset + size <= file.count { bytes.append(Int64(offset)) }
             offset += size
@@ -113,6 +115,16 @@ struct Frames {
     }
 
     var duration: Double { Double(Int64(bytes.count) * samples) / Double(rate) }
+
+    /// Which frame begins at `byte`.
+    func number(at byte: Int64) -> Int? {
+        var (low, high) = (0, bytes.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if bytes[middle] < byte { low = middle + 1 } else { high = middle }
+        }
+        return low < bytes.count && bytes[low] == byte ? low : nil
+    }
 
     func time(_ frame: Int) -> Double { Double(Int64(frame) * samples) / Double(rate) }
 }

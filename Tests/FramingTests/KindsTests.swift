@@ -99,7 +99,7 @@ import Testing
 
     /// Fraunhofer's header: GStreamer plays its frame as one of silence.
     @Test(arguments: [true, false]) func theTableOfVBRISavesCounting(isRight: Bool) async throws {
-        let (bare, frames) = try MP3Tests.varying("vbri\(isRight)", hasHeader: false)
+        let (bare, frames) = try MP3Tests.varying(hasHeader: false)
         let each = 1000
         let size = 72 * 64000 / 16000
         var tag = Array(bare[..<4])
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func whatWasFoundIsRemembered() async throws {
-        let (file, truth) = try MP3Tests.varying("memory", hasHeader: true)
+        let (file, truth) = try MP3Tests.varying(hasHeader: true)
         let bytes = Bytes(file)
         let finder = FrameFinder(reader: bytes, hint: .seconds(36000))
         #expect(await finder.memory() == [])
