@@ -6,7 +6,7 @@ extension Sync.Request {
 extension Sync {
     /// Sends what can be sent now.
     mutating func pump(_ now: Moment) -> [Effect] {
-        var effects: [Effect] = []
+        var effects = withdrawStale(now)
         for account in accountsWithWork() {
             let lane = lanes[account, default: Lane()]
             guard lane.busy == nil, !lane.isSignedOut else { continue }
