@@ -57,6 +57,8 @@ public struct Player: Sendable {
     var questions: UInt64 = 0
     /// Paused, and since when other devices may have gone on unseen.
     var unseenSince: Moment?
+    /// The place is another device's, and nothing was heard here since.
+    var isBorrowed = false
     /// The server tells at once what other devices do, and nothing was missed.
     var isWatched = false
     /// Failures in a row of a stream that had played.

@@ -74,7 +74,9 @@ extension Player {
         case .loading, .stopped: moved(to: goal, now)
         }
         isFinished = newer.isFinished && phase == .stopped
-        if from != goal { effects.append(.jumped(item.id, from: from, to: goal, .device)) }
+        // A device that plays for an hour tells a hundred places: only ours is worth keeping.
+        if from != goal, !isBorrowed { effects.append(.jumped(item.id, from: from, to: goal, .device)) }
+        isBorrowed = true
         return effects + [.seeked]
     }
 

@@ -85,6 +85,7 @@ extension Player {
         pausedSince = nil
         unseenSince = nil
         question = nil
+        isBorrowed = false
         error = nil
     }
 
@@ -321,6 +322,7 @@ extension Player {
 
     /// The present place, and the time listened since this was last called.
     mutating func heard(_ why: Heard.Why, _ now: Moment) -> Effect {
+        isBorrowed = false
         var listened = BookTime.zero
         if let since = listeningSince {
             listened = BookTime(microseconds: max(0, now.monotonic - since))

@@ -141,6 +141,20 @@ import Testing
         #expect(desk.player.phase == .paused && desk.position == 100)
     }
 
+    @Test func anHourOnAnotherDeviceIsOneMove() {
+        var desk = paused(5)
+        desk.send(.elsewhere(place(80)))
+        desk.send(.elsewhere(place(95)))
+        #expect(!desk.effects.contains { if case .jumped = $0 { true } else { false } })
+        #expect(desk.position == 95)
+        desk.report(.seeked(to: .seconds(95)))
+        desk.send(.play)
+        desk.pass(5)
+        desk.send(.pause(.listener))
+        desk.send(.elsewhere(place(150)))
+        #expect(desk.effects.contains(move(100, 150)), "what was heard here since is ours again")
+    }
+
     @Test func aPlayingPlayerKeepsItsOwn() {
         var desk = paused(0)
         desk.send(.play)
