@@ -106,6 +106,6 @@ let package = Package(
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
         // The built program on real parts.
-        tests("EndToEndTests", "dogear", "Control", "EventLoop", "StandIn", "TestSupport"),
+        tests("EndToEndTests", "dogear", "Control", "EventLoop", "Listening", "StandIn", "Store", "TestSupport"),
     ]
 )
