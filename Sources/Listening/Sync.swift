@@ -73,6 +73,8 @@ public struct Sync: Sendable {
     var live: Stretch?
     /// Sessions that are over, the last of them: their late echoes are still ours.
     var past: [String] = []
+    /// The session that last took a place, and when by this computer's clock in milliseconds.
+    var confirmed: (id: String, at: Int64)?
     /// Milliseconds to add to this computer's clock to have that of an account's server, as last heard.
     var clockOffsets: [String: Int64] = [:]
     /// A sync of the live stretch is wanted now.

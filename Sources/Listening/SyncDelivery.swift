@@ -90,8 +90,10 @@ extension Sync {
             if isLive(request) { isDue = true }
             return pump(now)
         case .accepted, .rows, .gone, .refused:
+            if case .sync(let id, _, _, _, _) = request, outcome == .accepted { confirmed = (id, now.wall) }
+            let effects = settle(request, outcome) + withdrawStale(now)
             lanes[account]?.backOffs = 0
-            return settle(request, outcome) + pump(now)
+            return effects + pump(now)
         case .doubtful:
             return settle(request, outcome) + putOff(account, request, nil, now, spread)
         }

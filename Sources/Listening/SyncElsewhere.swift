@@ -1,7 +1,8 @@
 /// What other devices do to the same items. The server checks nothing when an open session is told a place: the last one
 /// to speak wins. So a place that is no longer fresh goes as a local session, which the server takes only if it is newer.
 extension Sync {
-    /// A place older than this is not told to an open session any more. While playing, places are a second old.
+    /// A place older than this is not told to an open session any more, in milliseconds. While playing, places are a
+    /// second old; after a pause, one slow answer may be waited for.
     static let freshness: Int64 = 15_000
 
     /// Another device's newer place was taken over: what is still owed of this item counts as time, not as its place.
@@ -19,10 +20,15 @@ extension Sync {
 
     /// After a pause without a network, hours may have passed since the place that is owed.
     mutating func withdrawStale(_ now: Moment) -> [Effect] {
-        let offsets = clockOffsets
+        let (offsets, lanes, confirmed) = (clockOffsets, lanes, confirmed)
         return withdraw { stretch in
-            let offset = Self.account(of: stretch.item).flatMap { offsets[$0] } ?? 0
-            return now.wall + offset - stretch.updated > Self.freshness
+            // The session has just answered: what it was told a moment ago is no other device's.
+            if let confirmed, confirmed.id == stretch.id, now.wall - confirmed.at <= Self.freshness { return false }
+            let account = Self.account(of: stretch.item)
+            // A server that was away may have heard of others since.
+            let wasAway = account.flatMap { lanes[$0] }.map { $0.backOffs > 0 } ?? false
+            let age = now.wall + (account.flatMap { offsets[$0] } ?? 0) - stretch.updated
+            return age > (wasAway ? Place.clockTolerance : Self.freshness)
         }
     }
 

@@ -230,8 +230,8 @@ import Testing
 
     @Test func aFreshPlaceIsToldToTheOpenSession() {
         var wire = pausedOffline()
-        wire.now.wall += 5000
-        wire.pass(5)
+        wire.now.wall += 2000
+        wire.pass(2)
         #expect(wire.request == syncOf("s", at: 20, listened: 20))
     }
 
@@ -257,9 +257,40 @@ import Testing
                 .init(item: emma.id, place: .seconds(20), listened: .seconds(20), why: .pause),
                 serverNow: wire.now.wall + 3_600_000, wire.now))
         wire.answer(.later(retryAfter: nil))
+        wire.now.wall += 2000
+        wire.pass(2)
+        #expect(wire.request == syncOf("s", at: 20, listened: 20))
+    }
+
+    @Test func ofTwoThatWereOfflineTheNewerWins() throws {
+        // The server is back within seconds, and may know the other one's place already.
+        var wire = pausedOffline()
         wire.now.wall += 5000
         wire.pass(5)
-        #expect(wire.request == syncOf("s", at: 20, listened: 20))
+        guard case .local(let rows) = wire.request else {
+            Issue.record("\(wire.request as Any): would win only by coming last")
+            return
+        }
+        #expect(rows.first?.updated == wire.now.wall - 5000)
+    }
+
+    @Test func whoPlaysOnThroughAnOutageKeepsTheOpenSession() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.later(retryAfter: nil))
+        wire.hear(1, to: 31)
+        #expect(wire.request == syncOf("s", at: 31, listened: 31))
+    }
+
+    @Test func aSlowAnswerOfOurOwnMakesNothingStale() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.hear(1, to: 31, .pause)
+        wire.now.wall += 25_000
+        wire.answer(.accepted)
+        #expect(wire.request == syncOf("s", at: 31, listened: 1))
     }
 
     @Test func aPlaceThatWasOutdoneIsNotToldAnyMore() {
