@@ -106,7 +106,7 @@ internal import Logging
         case .refused where account.login != .tokens:
             return .init(
                 name, .good,
-                "\(account.server) offers them to a login with a password only; it is asked before playing goes on")
+                "\(account.server) does not offer them to this login; it is asked before playing goes on")
         case .off, .connecting: return .init(name, .good, "connecting to \(account.server)")
         case .refused:
             return .init(

@@ -75,6 +75,46 @@ import Testing
         }
     }
 
+    /// The length of the pause is what is tested; nothing is waited for.
+    private func pauseForLong() async throws { try await Task.sleep(for: .seconds(61)) }
+
+    @Test func afterALongPauseItAsksFirst() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            goOnElsewhere(house, to: 55)
+            try await pauseForLong()
+            #expect(abs(try await house.status().position - left) < 0.1)
+            try await house.done("play")
+            let there = try await house.status("playing") { $0.state == .playing }
+            #expect((55..<75).contains(there.position))
+            #expect(try await isKept(left, in: house))
+            try await house.done("pause")
+            #expect(try await told(house) >= 55)
+        }
+    }
+
+    @Test func aServerThatSaysNothingIsNotWaitedFor() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            goOnElsewhere(house, to: 55)
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), method: "GET", path: "/api/me/progress/*", times: .max)
+            try await pauseForLong()
+            try await house.playerctl("play")
+            #expect(try await house.playerctl("status") == "Playing")
+            await gate.waitForArrivals()
+            let own = try await house.status("on its way") { $0.state == .playing && $0.position > left + 0.5 }
+            #expect(own.position < 50)
+            gate.release()
+            try await eventually("the other device's place is kept") {
+                try await isKept(55, in: house) ? true : nil
+            }
+            #expect(try await house.status().position < 50)
+        }
+    }
+
     @Test func theStoppedOneGoesOnThere() async throws {
         try await House.signedIn { house, _ in
             cutOff(house)
@@ -168,7 +208,7 @@ import Testing
             try await house.done("login", house.address, "--api-key-stdin", input: key + "\n")
             _ = try await playAndPause(house)
             try await eventually("a doctor who says so") {
-                try await house.done("doctor").contains("to a login with a password only") ? true : nil
+                try await house.done("doctor").contains("does not offer them to this login") ? true : nil
             }
             let tries = house.server.requests.filter { String(decoding: $0.body, as: UTF8.self).contains("\"auth\"") }
             #expect(tries.count == 1)
