@@ -228,6 +228,7 @@ extension Service {
         }
         let written = Place(
             item: id, position: target, duration: duration ?? .zero, isFinished: kind == .finish, updated: serverNow)
+        if isHere { told = written }
         do throws(StoreError) { try await store.write(.place(written)) } catch {
             throw ControlError(.failed, "\(error)")
         }
@@ -249,6 +250,7 @@ extension Service {
 
     private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport {
         let row = try await shelves.logIn(request)
+        live.signedIn(row.id, player.item?.id)
         sync { $0.signedIn(account: row.id, time.now) }
         return AccountsReport(accounts: [row])
     }
@@ -271,6 +273,7 @@ extension Service {
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
+        live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }
 }

@@ -58,6 +58,7 @@ extension Service {
         isWhole = whole
         failure = nil
         let item = await pictured(opened.item)
+        told = Place(item: item.id, position: place, duration: item.duration, updated: serverNow(of: item.id))
         let rate = (try? await store.rate(of: item.id)) ?? settings.rate
         store.post(.item(item))
         send(.open(item, at: place, play: play, rate: rate, whole: whole))
@@ -107,7 +108,10 @@ extension Service {
     /// - Parameter own: where the player stands, which goes before the journal but not before another device.
     private func newest(_ server: Place?, journal: Place?, own: BookTime? = nil) -> BookTime {
         let begin = { (place: Place) in place.isFinished ? BookTime.zero : place.position }
-        if let server, journal.map({ $0.isOutdone(by: server) }) ?? (own == nil) { return begin(server) }
+        if let server, journal.map({ $0.isOutdone(by: server) }) ?? (own == nil) {
+            if let lost = own ?? journal?.position { outdone(lost, by: server, at: begin(server)) }
+            return begin(server)
+        }
         return own ?? journal.map(begin) ?? .zero
     }
 
@@ -131,6 +135,8 @@ extension Service {
         guard !waiters.isEmpty else { return }
         let outcome: Result<Void, ControlError>? =
             switch player.phase {
+            // Where it plays is known in a moment.
+            case .playing where player.isAsking: nil
             case .playing, .paused: .success(())
             case .opening, .loading: nil
             case .stopped, .empty: .failure(failure ?? ControlError(.failed, player.error ?? "nothing plays"))

@@ -37,6 +37,9 @@ internal import Store
     var opening = 0
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
+    let live: LiveUpdates
+    /// The place of the present item as it was last written down, here or by another device.
+    var told: Place?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
     private var syncDeadline: Int64?
@@ -61,6 +64,8 @@ internal import Store
         self.time = time
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
+        live = LiveUpdates(shelves: shelves, time: time)
+        live.listen { [weak self] in self?.heard(live: $0) }
     }
 
     // MARK: Events
@@ -72,6 +77,7 @@ internal import Store
         announce(seeked: effects.contains(.seeked))
         schedulePlayer()
         settleWaiters()
+        live.follow(player.item?.id)
     }
 
     var position: BookTime { player.position(engine: engine.position(player.load)) }
@@ -92,6 +98,8 @@ internal import Store
         case .finished(let item): finished(item, now)
         case .jumped(let item, let from, let to, let cause):
             store.post(.move(Move(at: now.wall, item: item, from: from, to: to, cause: cause.rawValue)))
+        case .ask(let question): ask(question)
+        case .took(let place): took(place)
         case .seeked: break
         case .rememberRate(let item, let rate): store.post(.rate(item, rate))
         }
@@ -167,6 +175,7 @@ internal import Store
         let place = Place(
             item: heard.item, position: heard.place, duration: player.item?.duration ?? .zero,
             isFinished: heard.why == .end, updated: serverNow)
+        told = place
         let effects = sync.heard(heard, serverNow: serverNow, now)
         // The stretch is among the effects: both are kept together or not at all.
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first

@@ -59,8 +59,18 @@ extension Player {
             }
             effects.append(.seek(load, to: goal))
             pausedSince = nil
+            unseenSince = now
+            if isAsking {
+                question = nil
+                listeningSince = now.monotonic
+                effects.append(.start(load))
+            }
         case .loading: target = goal
-        case .opening, .stopped: place = goal
+        case .opening: place = goal
+        case .stopped:
+            // Written down, so that it is newer than what another device did before.
+            place = goal
+            effects = [heard(.seek, now)]
         }
         isFinished = false
         partIndex = index(of: goal)

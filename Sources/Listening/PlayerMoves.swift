@@ -31,9 +31,14 @@ extension Player {
         case .volume(let volume): return setVolume(volume)
         case .options(let options): return adopt(options)
         case .replace(let place, let finished, let cause): return replace(place, finished: finished, cause, now)
+        case .answered(let question, let newer): return answered(question, newer, now)
+        case .elsewhere(let newer): return elsewhere(newer, now)
+        case .watched(let isWatched):
+            self.isWatched = isWatched
+            return []
         case .report(let report): return report.load == load ? heard(report.word, now) : []
         case .tick: return tick(now)
-        case .leave: return isConfirmed ? [heard(.leave, now)] : []
+        case .leave: return lastWords(.leave, now)
         }
     }
 
@@ -44,7 +49,7 @@ extension Player {
     private mutating func beginOpening(play: Bool, _ now: Moment) -> [Effect] {
         var effects: [Effect] = []
         if let item, phase != .stopped {
-            if isConfirmed { effects.append(heard(.stop, now)) }
+            effects = lastWords(.stop, now)
             unloaded()
             effects += [.unload, .close(item.id)]
         }
@@ -78,6 +83,9 @@ extension Player {
         isFinished = false
         listeningSince = nil
         pausedSince = nil
+        unseenSince = nil
+        question = nil
+        isBorrowed = false
         error = nil
     }
 
@@ -120,12 +128,7 @@ extension Player {
         case .empty, .playing: return []
         case .opening: phase = .opening(play: true)
         case .loading: phase = .loading(play: true)
-        case .paused:
-            let rewind = resumeRewind(now)
-            phase = .playing
-            listeningSince = now.monotonic
-            error = nil
-            return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
+        case .paused: return mayHaveMoved(now) ? ask() : resume(now)
         case .stopped:
             guard let item else { return [] }
             let start = isFinished ? .zero : place
@@ -134,6 +137,14 @@ extension Player {
             return [.reopen(item.id, at: start, play: true, after: .zero)]
         }
         return []
+    }
+
+    mutating func resume(_ now: Moment) -> [Effect] {
+        let rewind = resumeRewind(now)
+        phase = .playing
+        listeningSince = now.monotonic
+        error = nil
+        return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
     }
 
     private mutating func pause(_ now: Moment) -> [Effect] {
@@ -148,19 +159,24 @@ extension Player {
         case .loading:
             phase = .loading(play: false)
             return []
+        case .playing where isAsking:
+            question = nil
+            phase = .paused
+            return []
         case .playing:
             let heard = heard(.pause, now)
             phase = .paused
             isBuffering = false
             listeningSince = nil
             pausedSince = now.monotonic
+            unseenSince = now
             return [.pause(load), heard]
         }
     }
 
     private mutating func stop(_ now: Moment) -> [Effect] {
         guard let item, phase != .stopped else { return [] }
-        var effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        var effects = lastWords(.stop, now)
         unloaded()
         if options.stopRestarts, let part {
             place = part.start
@@ -170,7 +186,7 @@ extension Player {
     }
 
     /// Nothing is loaded any more; the place stays.
-    private mutating func unloaded() {
+    mutating func unloaded() {
         phase = .stopped
         place = target ?? place
         target = nil
@@ -178,6 +194,8 @@ extension Player {
         isBuffering = false
         listeningSince = nil
         pausedSince = nil
+        unseenSince = nil
+        question = nil
         failures = 0
         load = load.next
     }
@@ -213,7 +231,7 @@ extension Player {
             place = confirmed
             return []
         case .buffering(let waits):
-            guard phase == .playing, waits != isBuffering else { return [] }
+            guard phase == .playing, !isAsking, waits != isBuffering else { return [] }
             let effect: [Effect] = waits ? [heard(.tick, now)] : [.seeked]
             isBuffering = waits
             listeningSince = waits ? nil : now.monotonic
@@ -242,6 +260,8 @@ extension Player {
             effects.append(.start(load))
         } else {
             phase = .paused
+            unseenSince = now
+            if target != nil { effects.append(heard(.seek, now)) }
         }
         return effects + [.seeked]
     }
@@ -260,7 +280,7 @@ extension Player {
 
     private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {
         guard let item else { return [] }
-        var effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        var effects = lastWords(.stop, now)
         let wasPlaying = isConfirmed || failures > 0
         let play = wantsPlay
         let failures = failures
@@ -285,7 +305,7 @@ extension Player {
     // MARK: Time
 
     private mutating func tick(_ now: Moment) -> [Effect] {
-        guard phase == .playing else { return [] }
+        guard phase == .playing, !isAsking else { return [] }
         let effects: [Effect] = isConfirmed ? [heard(.tick, now)] : []
         failures = 0
         let index = index(of: target ?? place)
@@ -294,8 +314,15 @@ extension Player {
         return effects + [.seeked]
     }
 
+    /// What has not been told yet. Of a paused item all has been: told again, its place would pass for newer than what
+    /// another device did since.
+    private mutating func lastWords(_ why: Heard.Why, _ now: Moment) -> [Effect] {
+        isConfirmed && phase == .playing && !isAsking ? [heard(why, now)] : []
+    }
+
     /// The present place, and the time listened since this was last called.
     mutating func heard(_ why: Heard.Why, _ now: Moment) -> Effect {
+        isBorrowed = false
         var listened = BookTime.zero
         if let since = listeningSince {
             listened = BookTime(microseconds: max(0, now.monotonic - since))
