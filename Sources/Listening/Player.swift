@@ -51,7 +51,12 @@ public struct Player: Sendable {
     var isConfirmed = false
     /// Since when time counts as listened: while sound comes.
     var listeningSince: Int64?
+    /// Of ``Moment/sinceStart``: a pause goes on while the computer sleeps.
     var pausedSince: Int64?
+    /// Paused because the sound output failed: nothing is loaded, play asks the source again.
+    var isSilenced = false
+    /// When a pause last ended.
+    var resumedAt: Int64?
     /// Failures in a row of a stream that had played.
     var failures = 0
     /// The item was played to its end; playing again starts at its beginning.
