@@ -146,7 +146,7 @@ private func blockedSignals() -> sigset_t {
             return (store, store.notice?.description)
         } catch {
             log.error("the journal cannot be kept", metadata: ["why": "\(error)"])
-            return (try Store.inMemory(), "\(error)")
+            return (try Store.inMemory(from: paths.database), "\(error)")
         }
     }
 

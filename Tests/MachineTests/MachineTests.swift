@@ -138,6 +138,8 @@ import Testing
             bus.cut()
             try await until("the wait") { time.waits == [2] }
             #expect(!machine.facts.hasLogind && machine.facts.watchesRoutes)
+            // A program that is killed may still be there for a moment.
+            try await until("the end of the bus") { (try? Bus(.at(bus.address)) { _ in }) == nil }
             time.fire()
             #expect(time.waits == [4], "still gone: \(signs.said)")
             let revived = try bus.revive()
