@@ -54,6 +54,7 @@ let package = Package(
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
+        room("Machine", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
@@ -66,7 +67,7 @@ let package = Package(
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
-            "GStreamer", "LocalFiles", "Folders", "Secret", "Store", "Settings", "CSystemd", logging),
+            "GStreamer", "LocalFiles", "Folders", "Machine", "Secret", "Store", "Settings", "CSystemd", logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -83,7 +84,8 @@ let package = Package(
             name: "StandInTests", dependencies: ["StandIn"], resources: [.copy("Fixtures"), .copy("COVERAGE.md")],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus"],
+            path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
         tests("FramingTests", "Framing", "Listening", "TestSupport"),
@@ -92,6 +94,7 @@ let package = Package(
         tests("ControlTests", "Control", "DBus"),
         tests("EventLoopTests", "EventLoop", "Listening"),
         tests("SDBusTests", "SDBus", "DBus", "EventLoop", "Listening"),
+        tests("MachineTests", "Machine", "DBus", "EventLoop", "Listening", "SDBus", "TestSupport"),
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus"),
@@ -108,6 +111,8 @@ let package = Package(
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
         // The built program on real parts.
-        tests("EndToEndTests", "dogear", "Control", "EventLoop", "Listening", "StandIn", "Store", "TestSupport"),
+        tests(
+            "EndToEndTests", "dogear", "Control", "DBus", "EventLoop", "Listening", "SDBus", "StandIn", "Store",
+            "TestSupport"),
     ]
 )

@@ -73,6 +73,7 @@ private_session() {
 EOF
     # shellcheck disable=SC2016  # the inner shell expands these
     env -u DISPLAY -u WAYLAND_DISPLAY -u DBUS_SESSION_BUS_ADDRESS -u GNOME_KEYRING_CONTROL \
+        DBUS_SYSTEM_BUS_ADDRESS="unix:path=$private_session_at/run/system-bus" \
         PULSE_SERVER="${PULSE_SERVER:-$(pulse_server)}" PULSE_COOKIE="${PULSE_COOKIE:-${HOME:-/}/.config/pulse/cookie}" \
         PIPEWIRE_RUNTIME_DIR="${PIPEWIRE_RUNTIME_DIR:-${XDG_RUNTIME_DIR:-/nonexistent}}" \
         TMPDIR="$private_session_at/t" HOME="$private_session_at/home" XDG_RUNTIME_DIR="$private_session_at/run" \

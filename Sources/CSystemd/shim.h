@@ -1,5 +1,7 @@
 #pragma once
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>

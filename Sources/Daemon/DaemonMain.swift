@@ -106,6 +106,7 @@ private func blockedSignals() -> sigset_t {
         guard try bus.own(ControlName.bus) else {
             throw ControlError(.failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
         }
+        service.surroundings = Surroundings(of: service, bus: bus)
         await service.restore()
         notifyReady()
         log.info("ready", metadata: ["version": "\(dogearVersion)"])
@@ -145,7 +146,7 @@ private func blockedSignals() -> sigset_t {
             return (store, store.notice?.description)
         } catch {
             log.error("the journal cannot be kept", metadata: ["why": "\(error)"])
-            return (try Store.inMemory(), "\(error)")
+            return (try Store.inMemory(from: paths.database), "\(error)")
         }
     }
 

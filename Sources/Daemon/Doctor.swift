@@ -13,6 +13,7 @@ extension Service {
     func examine() async -> DoctorReport {
         var checks = [busCheck(), mprisCheck(), settingsCheck(), await journalCheck(), await vaultCheck()]
         checks += await soundChecks()
+        checks += surroundings?.checks() ?? []
         if !shelves.hasAccounts {
             checks.append(
                 Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))

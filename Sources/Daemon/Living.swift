@@ -56,6 +56,14 @@ extension Service {
         await flush()
     }
 
+    /// Returns when what was heard is on the disk and with the server; without the server after a second and a half.
+    func settle() async {
+        async let flushed: Void = flush()
+        await drain(limit: .seconds(1.5))
+        await flushed
+        await flush()
+    }
+
     private func flush() async {
         do throws(StoreError) { try await store.flush() } catch {
             log.error("the journal could not be written", metadata: ["why": "\(error)"])

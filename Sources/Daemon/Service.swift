@@ -35,6 +35,8 @@ internal import Store
     var isWhole = false
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
     var opening = 0
+    /// The computer and the desktop around the player.
+    var surroundings: Surroundings?
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
     let live: LiveUpdates
@@ -78,6 +80,7 @@ internal import Store
         schedulePlayer()
         settleWaiters()
         live.follow(player.item?.id)
+        surroundings?.plays(player.wantsPlay)
     }
 
     var position: BookTime { player.position(engine: engine.position(player.load)) }
@@ -166,6 +169,13 @@ internal import Store
         reopenTimer = time.timer(after: delay) {
             Task { @LoopActor in await self.open(again: item, at: place, play: play, ticket) }
         }
+    }
+
+    /// There may be a network again: what waits for one is tried at once.
+    func networkIsBack() {
+        perform(sync.kick(at: time.now, isSign: true))
+        if reopenTimer?.isPending == true { reopenTimer?.fire() }
+        live.nudge()
     }
 
     // MARK: Journal and servers

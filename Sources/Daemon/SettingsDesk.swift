@@ -20,6 +20,9 @@ internal import Settings
     var rate: Double { settings.rate }
     var logLevel: Logger.Level { Logger.Level(rawValue: settings.logLevel.rawValue) ?? .info }
 
+    var pauseForOthers: Bool { settings.pauseForOthers }
+    var inhibitSleep: Bool { settings.inhibitSleep }
+
     /// For tests and headless machines the environment goes before the setting.
     func sink(_ environment: [String: String]) -> String {
         if let sink = environment["DOGEAR_AUDIO_SINK"], !sink.isEmpty { return sink }
@@ -75,6 +78,7 @@ extension Service {
             try settings.set(key, value)
             Log.shared.level = settings.logLevel
             send(.options(settings.playerOptions))
+            surroundings?.adopt()
         }
         return try settings.report(key)
     }

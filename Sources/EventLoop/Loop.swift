@@ -35,7 +35,9 @@ public import Listening
 /// Reads this computer's clocks, for the edges: the machines are given what it says.
 public enum Clock {
     public static var now: Moment {
-        Moment(monotonic: read(CLOCK_MONOTONIC) / 1000, wall: read(CLOCK_REALTIME) / 1_000_000)
+        let monotonic = read(CLOCK_MONOTONIC) / 1000
+        let asleep = read(CLOCK_BOOTTIME) / 1000 - monotonic
+        return Moment(monotonic: monotonic, wall: read(CLOCK_REALTIME) / 1_000_000, asleep: asleep)
     }
 
     /// Nanoseconds.

@@ -17,6 +17,8 @@ final class Ears: Sendable {
     private let opensAsRing = Atomic(false)
     /// The media type that was last found in what comes in.
     private let type = Locked<String?>(nil)
+    /// What the sound server last said it plays through.
+    private let device = Locked<String?>(nil)
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
     private let scratch: String
@@ -58,9 +60,9 @@ final class Ears: Sendable {
     }
 
     func added(_ element: Element) {
-        guard let factory = dogear_factory_name(element), case .stream(let stream) = opening.withLock({ $0 }) else {
-            return
-        }
+        guard let factory = dogear_factory_name(element) else { return }
+        if String(cString: factory) == "pulsesink" { watchDevice(of: element) }
+        guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         switch String(cString: factory) {
         case "souphttpsrc": Network.prepare(element, for: stream)
         case "typefind":
@@ -78,6 +80,28 @@ final class Ears: Sendable {
         case "queue2": Network.prepare(buffer: element, type: type.withLock { $0 }, scratch: scratch)
         default: break
         }
+    }
+
+    /// Headphones that are gone must not let the speakers blare: the sound server moves the stream to what is left.
+    private func watchDevice(of sink: Element) {
+        typealias Notify =
+            @convention(c) (Element?, UnsafeMutablePointer<GParamSpec>?, UnsafeMutableRawPointer?) -> Void
+        let notify: Notify = { sink, _, context in Ears.of(context).deviceMayHaveChanged(of: sink!) }
+        dogear_connect(
+            sink, "notify::current-device", unsafeBitCast(notify, to: GCallback.self),
+            Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// On the sink's streaming thread.
+    private func deviceMayHaveChanged(of sink: Element) {
+        guard let text = dogear_get_string(sink, "current-device") else { return }
+        defer { g_free(text) }
+        let now = String(cString: text)
+        let before = device.withLock { device in
+            defer { device = now }
+            return device
+        }
+        if let before, before != now { post(.moved(from: before), needle.stamp) }
     }
 
     func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {

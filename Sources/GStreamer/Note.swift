@@ -11,6 +11,8 @@ enum Note: Sendable {
     case complaint(Complaint)
     case clockLost
     case latency
+    /// The sound server plays it through another device than this one now.
+    case moved(from: String)
     /// Of our own making: nothing came of opening a file for too long.
     case overdue
 
@@ -29,6 +31,9 @@ enum Note: Sendable {
             guard let missing = MissingPlugin(message) else { return nil }
             self = .missingPlugin(missing)
         case GST_MESSAGE_ERROR: self = .complaint(Complaint(message, sink: sink))
+        // It would go on without a sound.
+        case GST_MESSAGE_WARNING where dogear_factory_name(source).map({ String(cString: $0) }) == "autoaudiosink":
+            self = .complaint(Complaint(warning: message))
         case GST_MESSAGE_CLOCK_LOST: self = .clockLost
         case GST_MESSAGE_LATENCY: self = .latency
         default: return nil
@@ -60,6 +65,14 @@ struct Complaint: Sendable, Hashable {
         (domain, code, text) = Self.facts(error)
         self.origin = origin
         status = nil
+    }
+
+    /// autoaudiosink found no sink that works.
+    init(warning message: UnsafeMutablePointer<GstMessage>) {
+        var error: UnsafeMutablePointer<GError>?
+        gst_message_parse_warning(message, &error, nil)
+        defer { g_clear_error(&error) }
+        self.init(error, origin: .sink)
     }
 
     private static func facts(_ error: UnsafeMutablePointer<GError>?) -> (Domain, Int, String) {

@@ -107,6 +107,9 @@ final class Turn {
             guard case .steady = phase, wantsToPlay, !isFilling else { return }
             pipeline.set(playing: false)
             pipeline.set(playing: true)
+        case .moved(let device):
+            // Moved by hand it goes on; only what was unplugged is silenced.
+            if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
         case .latency: pipeline.recalculateLatency()
         }
     }

@@ -53,9 +53,15 @@ public struct Moment: Hashable, Sendable {
     public var monotonic: Int64
     /// Milliseconds since 1970 of this computer's clock: for what is stored and sent.
     public var wall: Int64
+    /// Microseconds this computer has slept since it was started, which CLOCK_MONOTONIC leaves out.
+    public var asleep: Int64
 
-    public init(monotonic: Int64, wall: Int64) {
+    public init(monotonic: Int64, wall: Int64, asleep: Int64 = 0) {
         self.monotonic = monotonic
         self.wall = wall
+        self.asleep = asleep
     }
+
+    /// Microseconds, the time asleep among them: for how long pauses lasted. Sleep is no listening, but it is a pause.
+    public var sinceStart: Int64 { monotonic + asleep }
 }

@@ -36,6 +36,8 @@ public struct EngineReport: Hashable, Sendable {
         case seeked(to: BookTime)
         /// Sound stopped for want of data, or goes on.
         case buffering(Bool)
+        /// What the sound came out of was taken away, and it goes on somewhere else: out of speakers, perhaps.
+        case outputGone
         /// The last track was played to its end.
         case ended
         case failed(EngineFailure)

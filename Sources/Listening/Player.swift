@@ -51,6 +51,7 @@ public struct Player: Sendable {
     var isConfirmed = false
     /// Since when time counts as listened: while sound comes.
     var listeningSince: Int64?
+    /// Of ``Moment/sinceStart``: a pause goes on while the computer sleeps.
     var pausedSince: Int64?
     /// Playing is wanted after a long pause, and this is asked before the sound comes.
     var question: Question?
@@ -61,6 +62,10 @@ public struct Player: Sendable {
     var isBorrowed = false
     /// The server tells at once what other devices do, and nothing was missed.
     var isWatched = false
+    /// Paused because the sound output failed: nothing is loaded, play asks the source again.
+    var isSilenced = false
+    /// When a pause last ended.
+    var resumedAt: Int64?
     /// Failures in a row of a stream that had played.
     var failures = 0
     /// The item was played to its end; playing again starts at its beginning.

@@ -17,15 +17,11 @@ extension Player {
     static let unseenLimit = BookTime.seconds(60)
 
     /// Whether another device may have gone on during this pause without our knowing.
-    ///
-    /// By the wall clock too: the other one stands still while the computer sleeps, and so does the live connection.
+    /// What the computer slept counts: the live connection slept with it.
     func mayHaveMoved(_ now: Moment) -> Bool {
         guard let item, Sync.account(of: item.id) != nil, let since = unseenSince else { return false }
-        let awake = now.monotonic - since.monotonic
-        let passed = (now.wall - since.wall).clamped(to: 0...Int64.max / 1000) * 1000
-        let hasSlept = passed - awake > 5_000_000
-        if isWatched, !hasSlept { return false }
-        return max(awake, passed) > Self.unseenLimit.microseconds
+        if isWatched, now.asleep - since.asleep < 1_000_000 { return false }
+        return now.sinceStart - since.sinceStart > Self.unseenLimit.microseconds
     }
 
     public func isAsking(_ question: Question) -> Bool { self.question == question }

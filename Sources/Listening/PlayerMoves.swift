@@ -86,6 +86,7 @@ extension Player {
         unseenSince = nil
         question = nil
         isBorrowed = false
+        isSilenced = false
         error = nil
     }
 
@@ -128,6 +129,13 @@ extension Player {
         case .empty, .playing: return []
         case .opening: phase = .opening(play: true)
         case .loading: phase = .loading(play: true)
+        case .paused where isSilenced:
+            guard let item else { return [] }
+            _ = resumeRewind(now)
+            isSilenced = false
+            phase = .opening(play: true)
+            error = nil
+            return [.reopen(item.id, at: target ?? place, play: true, after: .zero)]
         case .paused: return mayHaveMoved(now) ? ask() : resume(now)
         case .stopped:
             guard let item else { return [] }
@@ -143,6 +151,7 @@ extension Player {
         let rewind = resumeRewind(now)
         phase = .playing
         listeningSince = now.monotonic
+        resumedAt = now.monotonic
         error = nil
         return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
     }
@@ -168,7 +177,7 @@ extension Player {
             phase = .paused
             isBuffering = false
             listeningSince = nil
-            pausedSince = now.monotonic
+            pausedSince = now.sinceStart
             unseenSince = now
             return [.pause(load), heard]
         }
@@ -196,6 +205,7 @@ extension Player {
         pausedSince = nil
         unseenSince = nil
         question = nil
+        isSilenced = false
         failures = 0
         load = load.next
     }
@@ -205,7 +215,7 @@ extension Player {
         defer { pausedSince = nil }
         guard options.resumeRewind, let pausedSince, let part else { return nil }
         let rewind: BookTime
-        switch (now.monotonic - pausedSince) / 1_000_000 {
+        switch (now.sinceStart - pausedSince) / 1_000_000 {
         case ..<10: rewind = .zero
         case ..<60: rewind = .seconds(2)
         case ..<600: rewind = .seconds(5)
@@ -236,6 +246,7 @@ extension Player {
             isBuffering = waits
             listeningSince = waits ? nil : now.monotonic
             return effect
+        case .outputGone: return wantsPlay ? pause(now) : []
         case .ended: return ended(now)
         case .failed(let failure): return failed(failure, now)
         }
@@ -280,6 +291,7 @@ extension Player {
 
     private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {
         guard let item else { return [] }
+        if case .noSink(let reason) = failure, isConfirmed { return silenced(item, reason, now) }
         var effects = lastWords(.stop, now)
         let wasPlaying = isConfirmed || failures > 0
         let play = wantsPlay
@@ -291,6 +303,27 @@ extension Player {
         if wasPlaying, play, failure.mayReturn { return effects + retry(item, play: play) }
         self.failures = 0
         return effects + [.close(item.id)]
+    }
+
+    /// The sound output failed: that is a pause, and playing again opens the output there is then. One that went away
+    /// during a pause is only noticed when playing goes on: then that opens it anew, once.
+    private mutating func silenced(_ item: Item, _ reason: String, _ now: Moment) -> [Effect] {
+        let effects = lastWords(.pause, now) + [.unload]
+        let since = pausedSince
+        let wasPlaying = phase == .playing
+        let isStale = wasPlaying && resumedAt.map { now.monotonic - $0 < 1_000_000 } ?? false
+        unloaded()
+        if isStale {
+            phase = .opening(play: true)
+            return effects + [.reopen(item.id, at: place, play: true, after: .zero)]
+        }
+        phase = .paused
+        isSilenced = true
+        pausedSince = since ?? now.sinceStart
+        if wasPlaying {
+            error = "the sound output is gone: \(reason); 'dogear play' goes on through the one there is then"
+        }
+        return effects
     }
 
     /// Asks again at once, then after one, two and from then on every three seconds.

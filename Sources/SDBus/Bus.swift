@@ -17,12 +17,14 @@ internal import Glibc
     let raw: OpaquePointer
     private var exports: [(export: Export, slot: OpaquePointer)] = []
     private var lost: (@LoopActor (BusError) -> Void)?
+    private let name: String
 
     /// Connects and takes its place on the Loop.
     ///
     /// - Parameter onLost: called once when the connection ends; nothing is sent or received after that.
     public init(_ address: Address, onLost: @escaping @LoopActor (BusError) -> Void) throws(BusError) {
         raw = try Self.open(address)
+        if case .system = address { name = "system bus" } else { name = "session bus" }
         lost = onLost
         LoopActor.add(self)
     }
@@ -55,6 +57,13 @@ internal import Glibc
         sd_bus_flush_close_unref(raw)
     }
 
+    /// What this connection is called on the bus: `:1.42`. Nil before it has been let in.
+    public var uniqueName: String? {
+        var name: UnsafePointer<CChar>?
+        guard sd_bus_is_ready(raw) > 0, sd_bus_get_unique_name(raw, &name) >= 0 else { return nil }
+        return name.map { String(cString: $0) }
+    }
+
     // MARK: The Loop
 
     public var interest: LoopInterest? {
@@ -72,7 +81,7 @@ internal import Glibc
         // A dead connection says so once; after that its descriptor is gone and poll would sleep for ever.
         if code < 0, let lost {
             self.lost = nil
-            lost(.failed("the session bus is gone: \(String(cString: strerror(-code)))"))
+            lost(.failed("the \(name) is gone: \(String(cString: strerror(-code)))"))
         }
         return code > 0
     }

@@ -41,16 +41,23 @@ extension Bus {
     }
 
     /// Hears a signal from now on. Empty parts match everything.
+    ///
+    /// - Parameter first: what the first argument must be: the bus then keeps all other signals to itself.
     public func match(
-        sender: String? = nil, path: String? = nil, interface: String, member: String,
+        sender: String? = nil, path: String? = nil, interface: String, member: String, first: String? = nil,
         _ handler: @escaping @LoopActor ([Value], _ sender: String) -> Void
     ) throws(BusError) -> SignalMatch {
         let match = SignalMatch(handler)
+        let parts = [
+            ("type", "signal"), ("sender", sender), ("path", path), ("interface", interface), ("member", member),
+            ("arg0", first),
+        ]
+        let rule = parts.compactMap { name, value in value.map { "\(name)='\($0)'" } }.joined(separator: ",")
         var slot: OpaquePointer?
-        try check(
-            sd_bus_match_signal_async(
-                raw, &slot, sender, path, interface, member, heard, nil, Unmanaged.passRetained(match).toOpaque()),
-            "match \(member)")
+        let context = Unmanaged.passRetained(match)
+        let code = sd_bus_add_match_async(raw, &slot, rule, heard, nil, context.toOpaque())
+        if code < 0 { context.release() }
+        try check(code, "match \(member)")
         match.slot = slot
         _ = sd_bus_slot_set_destroy_callback(slot) { context in
             Unmanaged<SignalMatch>.fromOpaque(context!).release()

@@ -8,7 +8,9 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case skipBack = "playback.skip-back"
     case rate = "playback.rate"
     case resumeRewind = "playback.resume-rewind"
+    case pauseForOthers = "playback.pause-for-others"
     case sink = "audio.sink"
+    case inhibitSleep = "system.inhibit-sleep"
     case logLevel = "log.level"
 
     public var declaration: Declaration {
@@ -26,6 +28,12 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .rate: Declaration(.number(0.5...3), .number(1), "The speed of items that have none of their own")
         case .resumeRewind:
             Declaration(.flag, .flag(true), "Go back a little when playing goes on, by how long the pause was")
+        case .pauseForOthers:
+            Declaration(.flag, .flag(false), "Pause when another media player of the desktop begins to play")
+        case .inhibitSleep:
+            Declaration(
+                .flag, .flag(false),
+                "Keep the computer awake while something plays; the screen may go dark, closing the lid still suspends")
         case .sink:
             Declaration(
                 .text, .text(""),

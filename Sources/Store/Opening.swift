@@ -16,6 +16,21 @@ struct Opening {
         }
     }
 
+    /// - Returns: nil if there is nothing that can be read, or it is of a later version.
+    func copyInMemory() throws -> DatabaseQueue? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        // Where the index of the write-ahead log is missing and cannot be made, only what was checkpointed can be read.
+        for name in [path, "file:\(path)?immutable=1"] {
+            guard let found = try? DatabaseQueue(path: name, configuration: configuration),
+                (try? found.read { try Schema.migrator.hasBeenSuperseded($0) }) == false
+            else { continue }
+            let copy = try DatabaseQueue()
+            if (try? found.backup(to: copy)) != nil { return copy }
+        }
+        return nil
+    }
+
     static func deviceID(_ db: Database) throws -> String {
         try db.run(
             "INSERT OR IGNORE INTO meta (key, value) VALUES ('deviceId', ?)", [UUID().uuidString.lowercased()])

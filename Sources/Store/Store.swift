@@ -42,10 +42,11 @@ public final class Store: Sendable {
     }
 
     /// A journal that ends with the process: for when no folder can be written, so that playing still works.
-    public static func inMemory() throws(StoreError) -> Store {
+    /// - Parameter found: a database whose rows are in it from the start, as far as it can be read.
+    public static func inMemory(from found: String? = nil) throws(StoreError) -> Store {
         let path = "the memory"
         do {
-            let queue = try DatabaseQueue()
+            let queue = try found.flatMap { try Opening(path: $0).copyInMemory() } ?? DatabaseQueue()
             try Schema.migrator.migrate(queue)
             return try Store(queue, path, nil, .seconds(10)) { _ in }
         } catch { throw StoreError(error, path: path) }

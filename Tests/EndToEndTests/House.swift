@@ -175,6 +175,13 @@ final class House: Sendable {
         return child
     }
 
+    /// Ends the daemon that was started last, in the hard way.
+    func kill() async throws {
+        guard let child = children.withLock({ $0.last }) else { throw TestFailure("no daemon") }
+        child.send(SIGKILL)
+        _ = await child.end()
+    }
+
     /// Asks playerctl, without the line's end.
     @discardableResult
     func playerctl(_ arguments: String...) async throws -> String {

@@ -68,7 +68,7 @@ import Testing
     @Test func aComputerThatSleptHasHeardNothing() {
         var desk = paused(10)
         desk.send(.watched(true))
-        desk.now.wall += 3_600_000  // the other clock stands still meanwhile
+        desk.now.asleep += 3_600_000_000
         desk.send(.play)
         #expect(desk.question != nil)
     }

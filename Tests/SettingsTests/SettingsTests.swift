@@ -132,7 +132,10 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         #expect(rows.map(\.key) == SettingKey.allCases)
         #expect(rows.allSatisfy { $0.isDefault && !$0.key.declaration.meaning.isEmpty })
         #expect(rows.allSatisfy { $0.key.declaration.kind.allows($0.value) })
-        #expect(rows.map { "\($0.value)" } == ["chapter", "chapter", "keep", "30", "15", "1", "true", "", "info"])
+        #expect(
+            rows.map { "\($0.value)" } == [
+                "chapter", "chapter", "keep", "30", "15", "1", "true", "false", "", "false", "info",
+            ])
     }
 }
 

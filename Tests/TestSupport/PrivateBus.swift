@@ -44,13 +44,16 @@ public final class PrivateBus: Sendable {
                 "HOME": home, "XDG_RUNTIME_DIR": "\(folder.path)/run", "LANG": "C.UTF-8",
                 "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
                 "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder.path)/run/bus",
+                // Nobody listens there: the machine's own is not for tests.
+                "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path)/run/system-bus",
             ]
             daemon = try Child(
                 "dbus-daemon", ["--config-file=\(folder.path)/bus.conf", "--nofork", "--print-address=1"],
                 environment: environment, isQuiet: true)
-            guard let address = daemon.line() else { throw TestFailure("dbus-daemon does not start; is it installed?") }
+            guard let line = daemon.line() else { throw TestFailure("dbus-daemon does not start; is it installed?") }
+            // Without the bus's own id: another may take its place.
+            address = String(line.prefix { $0 != "," })
             environment["DBUS_SESSION_BUS_ADDRESS"] = address
-            self.address = address
             self.environment = environment
         } catch {
             folder.remove()
@@ -78,6 +81,15 @@ public final class PrivateBus: Sendable {
 
     /// Ends the bus under everybody's feet.
     public func cut() { daemon.send(SIGKILL) }
+
+    /// Another bus at the address of one that was cut; whoever asks for it ends it.
+    public func revive() throws -> Child {
+        let child = try Child(
+            "dbus-daemon", ["--config-file=\(folder.path)/bus.conf", "--nofork", "--print-address=1"],
+            environment: environment, isQuiet: true)
+        guard child.line() != nil else { throw TestFailure("dbus-daemon does not start again") }
+        return child
+    }
 
     /// Stops the keyring in its tracks, so that nothing is answered any more.
     public func freezeKeyring() { keyring?.send(SIGSTOP) }

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real daemon plays through a real PulseAudio whose devices come and go.
+@Suite struct SoundTests {
+    private func withSound(
+        devices: [String]?, _ body: (House, SoundServer) async throws -> Void
+    ) async throws {
+        let sound = SoundServer()
+        let outcome: Result<Void, any Error>
+        do {
+            if let devices { try await sound.start(devices: devices) }
+            let extra = ["DOGEAR_AUDIO_SINK": "autoaudiosink", "PULSE_SERVER": sound.address]
+            try await House.with(extra: extra) { house in
+                try await house.daemon()
+                try await house.logIn()
+                try await body(house, sound)
+            }
+            outcome = .success(())
+        } catch { outcome = .failure(error) }
+        await sound.stop()
+        try outcome.get()
+    }
+
+    private func plays(_ sound: SoundServer, on device: String) async throws {
+        try await eventually("sound from \(device)") { try await sound.playing() == [device] ? true : nil }
+    }
+
+    @Test func headphonesThatAreGonePause() async throws {
+        try await withSound(devices: ["headphones", "speakers"]) { house, sound in
+            try await house.done("play", "tidebook", "--at", "5")
+            try await plays(sound, on: "headphones")
+            try await house.status("on its way") { $0.position > 5.5 }
+            // Moved by hand it goes on.
+            try await sound.move(to: "speakers")
+            try await plays(sound, on: "speakers")
+            try await sound.move(to: "headphones")
+            try await plays(sound, on: "headphones")
+            let moved = try await house.status()
+            try await house.status("further on") { $0.position > moved.position + 0.5 && $0.state == .playing }
+            try await sound.unplug("headphones")
+            let paused = try await house.status("paused") { $0.state == .paused }
+            try await sound.plug("headphones")
+            try await house.progress("where it paused") { abs(($0.currentTime ?? 0) - paused.position) < 0.5 }
+            let still = try await house.status()
+            #expect(still.state == .paused && still.position == paused.position && still.error == nil)
+            try await house.done("play")
+            try await house.status("further on") { $0.position > paused.position + 0.3 }
+        }
+    }
+
+    @Test func aSoundServerThatDiesIsAPause() async throws {
+        try await withSound(devices: ["speakers"]) { house, sound in
+            try await house.done("play", "tidebook", "--at", "31")
+            try await house.status("on its way") { $0.position > 32 }
+            let last = try await house.status().position
+            await sound.kill()
+            let paused = try await house.status("paused") { $0.state == .paused }
+            #expect(paused.error?.contains("sound output is gone") == true, "\(paused)")
+            #expect(paused.position >= last - 0.05 && paused.position < last + 5, "\(last) became \(paused.position)")
+            #expect(try await house.playerctl("status") == "Paused")
+            try await sound.start(devices: ["speakers"])
+            try await house.done("play")
+            let on = try await house.status("playing") { $0.state == .playing }
+            #expect(
+                on.error == nil && abs(on.position - paused.position) < 1, "\(paused.position) became \(on.position)")
+            try await plays(sound, on: "speakers")
+            try await house.status("further on") { $0.position > on.position + 0.3 }
+        }
+    }
+
+    @Test func aSoundServerThatIsRestartedDuringAPauseIsNotNoticed() async throws {
+        try await withSound(devices: ["speakers"]) { house, sound in
+            try await house.done("play", "tidebook", "--at", "31")
+            try await house.status("on its way") { $0.position > 31.5 }
+            try await house.done("pause")
+            let paused = try await house.status()
+            await sound.kill()
+            try await sound.start(devices: ["speakers"])
+            try await house.done("play")
+            try await house.status("further on") { $0.position > paused.position + 0.3 && $0.state == .playing }
+            try await plays(sound, on: "speakers")
+            #expect(try await house.status().error == nil)
+        }
+    }
+
+    @Test func withoutAnySoundItSaysSoAndPlaysLater() async throws {
+        try await withSound(devices: nil) { house, sound in
+            let outcome = try await house.dogear("play", "tidebook", "--at", "31")
+            #expect(outcome.code == 1 && outcome.errors.contains("no sound output"), "\(outcome)")
+            try await sound.start(devices: ["speakers"])
+            try await house.done("play")
+            try await plays(sound, on: "speakers")
+            try await house.status("on its way") { $0.position > 31.3 && $0.state == .playing }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Testing
+
+@testable import Listening
+
+/// The sound output comes and goes; the place does not.
+@Suite struct OutputTests {
+    @Test func whatIsUnpluggedPausesAndNeverGoesOnByItself() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.pass(5)
+        desk.report(.outputGone)
+        #expect(desk.player.phase == .paused)
+        #expect(desk.heard == .init(item: emma.id, place: .seconds(35), listened: .seconds(5), why: .pause))
+        desk.report(.outputGone)
+        #expect(desk.effects.isEmpty && desk.player.phase == .paused)
+        desk.send(.play)
+        #expect(desk.player.phase == .playing && desk.effects == [.start(desk.player.load)])
+    }
+
+    @Test func anOutputThatFailsIsAPauseAtThePlace() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.pass(20)
+        desk.report(.failed(.noSink(reason: "Connection terminated")))
+        #expect(desk.player.phase == .paused && desk.position == 50)
+        #expect(desk.heard == .init(item: emma.id, place: .seconds(50), listened: .seconds(20), why: .pause))
+        #expect(desk.effects.contains(.unload) && !desk.effects.contains(.close(emma.id)))
+        #expect(desk.player.error?.contains("Connection terminated") == true)
+        #expect(desk.player.wake(engine: nil) == nil, "nothing goes on by itself")
+        desk.pass(20)
+        desk.send(.play)
+        // Two seconds back, as after every pause of this length.
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(48), play: true, after: .zero)])
+        #expect(desk.player.error == nil)
+        desk.send(.open(emma, at: .seconds(48), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(48)))
+        #expect(desk.player.phase == .playing && desk.position == 48)
+    }
+
+    @Test func seeksWithoutAnOutputCount() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.pass(20)
+        desk.report(.failed(.noSink(reason: "gone")))
+        desk.send(.seek(to: .seconds(100)))
+        #expect(desk.position == 100 && desk.player.phase == .paused)
+        desk.send(.toggle)
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(100), play: true, after: .zero)])
+    }
+
+    @Test func anOutputThatWentDuringAPauseIsOpenedAnewByPlay() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.pass(20)
+        desk.send(.pause(.listener))
+        desk.pass(5)
+        desk.send(.play)
+        desk.now.monotonic += 20_000
+        desk.report(.failed(.noSink(reason: "Connection terminated")))
+        #expect(desk.effects.last == .reopen(emma.id, at: .seconds(50), play: true, after: .zero))
+        #expect(desk.player.wantsPlay)
+        // Once: with no output at all it says so.
+        desk.send(.open(emma, at: .seconds(50), play: true, rate: 1))
+        desk.report(.failed(.noSink(reason: "none")))
+        #expect(desk.player.phase == .stopped && desk.position == 50)
+        #expect(desk.player.error?.contains("no sound output") == true)
+    }
+
+    @Test func anOutputThatGoesDuringAPauseIsNoConcernYet() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.pause(.listener))
+        desk.pass(30)
+        desk.report(.failed(.noSink(reason: "gone")))
+        #expect(desk.player.phase == .paused && desk.player.error == nil)
+        desk.pass(45)
+        desk.send(.play)
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(25), play: true, after: .zero)], "of 75 seconds' pause")
+    }
+
+    @Test func asleepIsPausedButNotListenedTo() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(50))
+        desk.pass(5)
+        desk.send(.pause(.system))
+        desk.now.asleep += 7_200_000_000
+        desk.pass(3)
+        desk.send(.play)
+        #expect(desk.position == 25, "half a minute back after two hours")
+        // No logind told of it: the sleep is not counted as heard.
+        desk.report(.seeked(to: .seconds(25)))
+        desk.pass(4)
+        desk.now.asleep += 7_200_000_000
+        desk.send(.pause(.listener))
+        #expect(desk.heard?.listened == .seconds(4))
+    }
+}

@@ -1,0 +1,91 @@
+internal import EventLoop
+internal import Foundation
+
+/// A PulseAudio of a test's own, whose devices swallow sound at its own pace and come and go as the test likes.
+public final class SoundServer: Sendable {
+    private let folder = TemporaryFolder()
+    private let server = Locked<Child?>(nil)
+    private let environment: [String: String]
+
+    /// For `PULSE_SERVER`.
+    public var address: String { "unix:\(folder.path)/native" }
+
+    public init() {
+        environment = [
+            "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path, "LANG": "C.UTF-8",
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+            "PULSE_SERVER": "unix:\(folder.path)/native",
+        ]
+    }
+
+    /// - Parameter devices: the first is the default.
+    public func start(devices: [String]) async throws {
+        let modules =
+            ["module-native-protocol-unix auth-anonymous=1 socket=\(folder.path)/native"]
+            + devices.map { "module-null-sink sink_name=\($0)" } + ["module-rescue-streams"]
+        let child = try Child(
+            "pulseaudio",
+            [
+                "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--system=false",
+                "--high-priority=no", "--realtime=no",
+            ] + modules.flatMap { ["-L", $0] }, environment: environment, isQuiet: true)
+        server.withLock { $0 = child }
+        let end = ContinuousClock.now + .seconds(30)
+        while try await pactl("info").code != 0 {
+            guard ContinuousClock.now < end else { throw TestFailure("pulseaudio does not start; is it installed?") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        if let first = devices.first { _ = try await pactl("set-default-sink", first) }
+    }
+
+    /// As when it crashes.
+    public func kill() async {
+        let child = server.withLock { server in
+            defer { server = nil }
+            return server
+        }
+        child?.send(SIGKILL)
+        _ = await child?.end()
+    }
+
+    public func stop() async {
+        await kill()
+        folder.remove()
+    }
+
+    public func plug(_ device: String) async throws {
+        _ = try await pactl("load-module", "module-null-sink", "sink_name=\(device)")
+        _ = try await pactl("set-default-sink", device)
+    }
+
+    /// Whatever plays there is moved to what is left.
+    public func unplug(_ device: String) async throws {
+        let modules = try await pactl("list", "short", "modules").lines
+        for line in modules where line.contains("sink_name=\(device)") {
+            _ = try await pactl("unload-module", line.prefix { $0 != "\t" }.description)
+        }
+    }
+
+    /// As with a mixer.
+    public func move(to device: String) async throws {
+        for line in try await pactl("list", "short", "sink-inputs").lines {
+            _ = try await pactl("move-sink-input", line.prefix { $0 != "\t" }.description, device)
+        }
+    }
+
+    /// What something plays through now.
+    public func playing() async throws -> [String] {
+        let devices = try await pactl("list", "short", "sinks").lines.map { $0.split(separator: "\t") }
+        let inputs = try await pactl("list", "short", "sink-inputs").lines.map { $0.split(separator: "\t") }
+        return inputs.compactMap { input in
+            devices.first { $0.count > 1 && input.count > 1 && $0[0] == input[1] }.map { String($0[1]) }
+        }
+    }
+
+    private func pactl(_ arguments: String...) async throws -> (code: Int32, lines: [String]) {
+        let child = try Child("pactl", arguments, environment: environment, isQuiet: true)
+        var lines: [String] = []
+        while let line = child.line() { lines.append(line) }
+        return (await child.end(), lines)
+    }
+}
