@@ -21,16 +21,17 @@ internal import Glibc
     /// - Parameter identity: nil: nobody can tell whether other bytes are the same; forgotten when it is let go.
     func open(_ identity: String?) -> KeptBytes {
         do throws(FolderError) { try PrivateFiles.makeFolder(folder) } catch {
-            return KeptBytes(file: nil, record: nil, known: nil)
+            return KeptBytes(file: nil)
         }
         guard let identity, limit > 0 else {
-            return KeptBytes(file: KeptFile(nil, in: folder, write: write), record: nil, known: nil)
+            trim()
+            return KeptBytes(file: KeptFile(nil, in: folder, write: write))
         }
         let name = Self.name(of: identity)
         if let kept = inUse[name] { return kept }
         let known = record(of: name)
         guard let file = KeptFile(path(name, .bytes), in: folder, write: write) else {
-            return KeptBytes(file: nil, record: nil, known: nil)
+            return KeptBytes(file: nil)
         }
         let isSound = known.map { $0.ranges.end <= file.size } ?? false
         if !isSound {
@@ -38,7 +39,9 @@ internal import Glibc
             file.clear()
         }
         touch(name)
-        let kept = KeptBytes(file: file, record: path(name, .record), known: isSound ? known : nil)
+        let kept = KeptBytes(file: file, record: path(name, .record), known: isSound ? known : nil) {
+            [weak self] in self?.trim()
+        }
         inUse[name] = kept
         trim()
         return kept

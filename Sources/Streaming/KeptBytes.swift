@@ -10,6 +10,7 @@ internal import Glibc
     /// nil: nothing outlives the reading.
     private let record: String?
     private let file: KeptFile?
+    private let grew: @StreamingActor () -> Void
     private var onDisk = ByteRanges()
     private var inMemory: [(range: Range<Int64>, bytes: [UInt8])] = []
     private var unrecorded: Int64 = 0
@@ -18,8 +19,13 @@ internal import Glibc
     /// - Parameters:
     ///   - record: the path of the record; what it says must have been checked against `file`.
     ///   - file: nil: nothing can be kept on disk.
-    init(file: KeptFile?, record: String?, known: KeptRecord?) {
+    ///   - grew: called when more of it was recorded.
+    init(
+        file: KeptFile?, record: String? = nil, known: KeptRecord? = nil,
+        grew: @escaping @StreamingActor () -> Void = {}
+    ) {
         self.file = file
+        self.grew = grew
         self.record = record
         guard let known else { return }
         facts = known.facts
@@ -114,5 +120,6 @@ internal import Glibc
         } catch {
             isFailing = true
         }
+        grew()
     }
 }

@@ -196,6 +196,23 @@ import Testing
         }
     }
 
+    @Test func aServerThatIsAwayIsNotHammered() async throws {
+        await withTemporaryFolder { folder in
+            let broken = Broken(.unreachable(host: "h", reason: "Connection refused"))
+            var limits = StreamLimits()
+            limits.patience = 1
+            let shelf = StreamShelf(transport: broken, folder: folder, limit: 0, limits: limits)
+            let reader = shelf.reader(of: AudioStream(url: "https://h/"))
+            await #expect(throws: EngineFailure.unreachable(reason: "cannot reach h: Connection refused")) {
+                try await reader.size()
+            }
+            // Three: at once, and after 0.25 and 0.5 seconds.
+            #expect((1...8).contains(broken.tries.withLock { $0 }))
+            // Looked for often enough that one that comes back is noticed within three seconds.
+            #expect(limits.connect <= 3 && limits.delays.allSatisfy { $0 <= 2 })
+        }
+    }
+
     @Test(arguments: [
         (TransportError.certificate(host: "h", reason: "expired"), 1), (.tls(host: "h", reason: "no TLS"), 3),
         (.badURL, 1),
