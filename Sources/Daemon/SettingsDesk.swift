@@ -20,6 +20,9 @@ internal import Settings
     var rate: Double { settings.rate }
     var logLevel: Logger.Level { Logger.Level(rawValue: settings.logLevel.rawValue) ?? .info }
 
+    /// Bytes.
+    var audioSize: Int64 { settings.audioSize }
+
     /// For tests and headless machines the environment goes before the setting.
     func sink(_ environment: [String: String]) -> String {
         if let sink = environment["DOGEAR_AUDIO_SINK"], !sink.isEmpty { return sink }
