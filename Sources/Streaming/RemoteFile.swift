@@ -52,6 +52,8 @@ internal import Listening
     func attach(_ stream: AudioStream) -> Int {
         if self.stream != stream {
             self.stream = stream
+            // What the earlier address or login is told says nothing of this one.
+            for transfer in transfers { drop(transfer) }
             isRefused = false
             retryAt = nil
             forgive()
@@ -194,8 +196,8 @@ internal import Listening
         }
         let transfer =
             isWhole
-            ? Transfer(from: 0, to: kept.facts.size, now: .now)
-            : Transfer(from: target.offset, to: end(of: target), now: .now)
+            ? Transfer(from: 0, to: kept.facts.size)
+            : Transfer(from: target.offset, to: end(of: target))
         transfer.isWanted(look: looks, read: readCount)
         transfers.append(transfer)
         transfer.task = Task { await self.run(transfer) }
@@ -236,26 +238,10 @@ internal import Listening
         steer()
     }
 
-    private enum Outcome {
-        case done
-        case again
-        case later(reason: String, retryAfter: Double?)
-        case never(EngineFailure)
-
-        init(_ error: TransportError, isTLSTriedOften: Bool) {
-            switch error {
-            case .certificate, .badURL, .badHeader: self = .never(.unreachable(reason: "\(error)"))
-            // A connection that breaks while it is made looks the same as a server without TLS.
-            case .tls where isTLSTriedOften: self = .never(.unreachable(reason: "\(error)"))
-            case .tls, .unreachable, .lost, .timedOut, .tooLarge, .cancelled, .file:
-                self = .later(reason: "\(error)", retryAfter: nil)
-            }
-        }
-    }
-
     /// - Returns: when the transfer is over; its like once it was dropped.
     private func fetch(_ transfer: Transfer) async throws(TransportError) -> Outcome {
         let offset = isWhole ? nil : transfer.next
+        let host = host(of: stream.url)
         let asked = request(transfer)
         let response = try await transport.stream(asked)
         guard holds(transfer) else { return .again }
@@ -284,7 +270,7 @@ internal import Listening
             return .again
         case .never(let failure): return .never(failure)
         case .later(let reason, let retryAfter):
-            return .later(reason: "cannot reach \(host(of: stream.url)): \(reason)", retryAfter: retryAfter)
+            return .later(reason: "cannot reach \(host): \(reason)", retryAfter: retryAfter)
         }
         while transfer.end.map({ transfer.next < $0 }) ?? true {
             if isWhole ? isComplete : isHere(behind: transfer) { return .done }
@@ -294,7 +280,7 @@ internal import Listening
             take(bytes, transfer)
         }
         if let end = transfer.end, transfer.next < end {
-            return .later(reason: "the connection to \(host(of: stream.url)) broke", retryAfter: nil)
+            return .later(reason: "the connection to \(host) broke", retryAfter: nil)
         }
         return .done
     }
@@ -379,14 +365,6 @@ private let forgotten = 16
 
 /// No file is, and sums of places in one stay numbers.
 private let largest: Int64 = 1 << 53
-
-/// Without user, port and path: fit for people and logs.
-private func host(of url: String) -> String {
-    guard let scheme = url.firstRange(of: "://") else { return "the server" }
-    let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
-    let place = authority.split(separator: "@").last ?? ""
-    return String(place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" })
-}
 
 extension HTTPRequest {
     fileprivate var isConditional: Bool { headers.contains { $0.name == "If-Range" } }

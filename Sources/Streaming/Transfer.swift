@@ -5,7 +5,7 @@
     /// Behind the last byte it brings; nil: nobody knows.
     private(set) var end: Int64?
     /// When it was started, for the delays between tries.
-    let started: ContinuousClock.Instant
+    let started = ContinuousClock.now
     /// Counts up with each look at what is wanted, and with each read.
     private(set) var lastLook = 0
     private(set) var lastRead = 0
@@ -13,10 +13,9 @@
     private var isParked = false
     private var parked: CheckedContinuation<Void, Never>?
 
-    init(from offset: Int64, to end: Int64?, now: ContinuousClock.Instant) {
+    init(from offset: Int64, to end: Int64?) {
         next = offset
         self.end = end
-        started = now
     }
 
     func isWanted(look: Int, read: Int) {

@@ -19,7 +19,7 @@ import Testing
     func eachFaultIsSurvived(fault: Remote.Fault) async throws {
         try await withTemporaryFolder { folder in
             let remote = try Remote(file) { $0 == 0 || $0 == 2 ? fault : .none }
-            let reader = shelf(folder).reader(of: remote.stream())
+            let reader = shelf(folder, restless).reader(of: remote.stream())
             #expect(try await reader.all() == file)
             #expect(try await reader.size() == 300_000)
         }
@@ -55,7 +55,7 @@ import Testing
                     }
                 }
             }
-            let shelf = shelf(folder, limit: seed.isMultiple(of: 3) ? 0 : 1 << 30)
+            let shelf = shelf(folder, limit: seed.isMultiple(of: 3) ? 0 : 1 << 30, restless)
             try await withThrowingTaskGroup { group in
                 for number in 0..<2 {
                     group.addTask { [file] in
@@ -124,6 +124,19 @@ import Testing
             let other = shelf.reader(of: remote.stream(path: "/another/session"))
             #expect(try await other.read(at: 299_000, count: 10) == Array(file[299_000..<299_010]))
             #expect(try await reader.all() == file)
+        }
+    }
+
+    @Test func theLastWordOfAnEarlierSessionIsNotThisOnes() async throws {
+        try await withTemporaryFolder { folder in
+            let doors = Doors()
+            let shelf = StreamShelf(transport: doors, folder: folder, limit: 0, limits: hasty)
+            let earlier = shelf.reader(of: AudioStream(url: "http://h/old", identity: "a"))
+            let first = Task { try await earlier.read(at: 0, count: 3) }
+            try await eventually { doors.hasAsked.withLock { $0 } }
+            let reader = shelf.reader(of: AudioStream(url: "http://h/new", identity: "a"))
+            #expect(try await reader.read(at: 2, count: 1) == [3])
+            #expect(try await first.value == [1, 2, 3])
         }
     }
 
@@ -225,6 +238,42 @@ import Testing
             await #expect(throws: EngineFailure.unreachable(reason: "\(error)")) { try await reader.size() }
             #expect(broken.tries.withLock { $0 } == tries)
         }
+    }
+}
+
+/// Says no at one address, late, and gives bytes at the other.
+private final class Doors: StreamingTransport {
+    private final class Bytes: HTTPBody {
+        private let rest: Locked<[UInt8]?>
+
+        init(_ bytes: [UInt8]) { rest = Locked(bytes) }
+        func cancel() {}
+        func next() async throws(TransportError) -> [UInt8]? {
+            rest.withLock { rest in
+                defer { rest = nil }
+                return rest
+            }
+        }
+    }
+
+    let hasAsked = Locked(false)
+    let isOver = Locked(false)
+
+    func stream(_ request: HTTPRequest) async throws(TransportError) -> StreamedResponse {
+        guard request.path == "/new" else {
+            hasAsked.withLock { $0 = true }
+            while !isOver.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
+            return StreamedResponse(head: HTTPResponse(status: 404), body: Bytes([]))
+        }
+        isOver.withLock { $0 = true }
+        try? await Task.sleep(for: .milliseconds(100))
+        let head = HTTPResponse(status: 200, headers: [HTTPHeader("Content-Length", "3")])
+        return StreamedResponse(head: head, body: Bytes([1, 2, 3]))
+    }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { throw .badURL }
+    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse {
+        throw .badURL
     }
 }
 

@@ -165,10 +165,17 @@ var hasty: StreamLimits {
     limits.ahead = 256 << 10
     limits.first = 16 << 10
     limits.gap = 16 << 10
-    limits.idle = 1
+    limits.idle = 30
     limits.delays = [0.002, 0.004, 0.008]
     limits.recorded = 64 << 10
     limits.patience = 20
+    return limits
+}
+
+/// For servers that go silent.
+var restless: StreamLimits {
+    var limits = hasty
+    limits.idle = 1
     return limits
 }
 
