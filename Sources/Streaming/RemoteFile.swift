@@ -303,7 +303,8 @@ internal import Listening
         if kept.keep(bytes, at: transfer.next) { forgive() }
         transfer.advance(bytes.count)
         kept.recordKept(after: limits.recorded)
-        steer()
+        // One that has brought all leaves at once; until then it must not push out the other.
+        if transfer.next < transfer.end ?? .max { steer() } else { serve() }
     }
 
     private func conclude(_ outcome: Outcome, of transfer: Transfer) {
