@@ -90,9 +90,11 @@ private let transport = CurlTransport(version: "1.2.3")
         }
         var request = HTTPRequest("GET", server.url("/"), timeout: nil)
         request.idleTimeout = 1
-        let response = try await transport.stream(request)
-        #expect(try await response.body.next() == Array("hello".utf8))
-        await #expect(throws: TransportError.timedOut(host: "127.0.0.1")) { try await response.body.next() }
+        // On a slow machine the second may be over before the first byte.
+        await #expect(throws: TransportError.timedOut(host: "127.0.0.1")) {
+            let response = try await transport.stream(request)
+            while try await response.body.next() != nil {}
+        }
     }
 
     @Test func aRefusalIsSaidAtOnce() async throws {
