@@ -59,6 +59,7 @@ let package = Package(
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
         room("LocalFiles", "Folders", "Listening"),
+        room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
         room("Folders"),
         room("Secret", "CSecret", "EventLoop", "Listening"),
         room("Store", "Folders", "Listening", grdb),
@@ -67,7 +68,8 @@ let package = Package(
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
-            "GStreamer", "LocalFiles", "Folders", "Machine", "Secret", "Store", "Settings", "CSystemd", logging),
+            "GStreamer", "LocalFiles", "Folders", "Machine", "Secret", "Store", "Settings", "Streaming", "CSystemd",
+            logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -107,6 +109,7 @@ let package = Package(
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP"),
+        tests("StreamingTests", "Streaming", "Curl", "EventLoop", "HTTP", "Listening", "TestSupport"),
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),

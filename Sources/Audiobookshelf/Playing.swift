@@ -72,7 +72,7 @@ extension ShelfClient {
         guard !answer.tracks.isEmpty else {
             throw .notPlayable(reason: "'\(source.metadata.title)' has no audio on the server")
         }
-        let tracks = try await tracks(of: answer)
+        let tracks = try await tracks(of: answer, id)
         return OpenSession(
             id: answer.id, item: item(id, source, episode, answer, tracks), place: answer.place,
             progress: source.progress.flatMap { $0.episode == id.episode ? $0.progress : nil },
@@ -127,7 +127,7 @@ extension ShelfClient {
 
     // MARK: Where the audio is
 
-    private func tracks(of answer: PlayPayload) async throws(ShelfError) -> [Track] {
+    private func tracks(of answer: PlayPayload, _ id: ShelfItemID) async throws(ShelfError) -> [Track] {
         let secrets = try await current()
         let custom = Dictionary(secrets.headers.map { ($0.name, $0.value) }) { _, last in last }
         var isPublic = false
@@ -142,9 +142,16 @@ extension ShelfClient {
             let bearer = isPublic || answer.isTranscoded ? [:] : ["Authorization": "Bearer \(secrets.bearer)"]
             let stream = AudioStream(
                 url: url, headers: custom.merging(bearer) { _, own in own }, caFile: account.caFile,
-                isHLS: answer.isTranscoded)
+                isHLS: answer.isTranscoded, identity: answer.isTranscoded ? nil : identity(of: track, id))
             return Track(start: track.start, duration: track.duration, audio: .stream(stream), title: track.title)
         }
+    }
+
+    /// The file's inode changes with the file, and so do its size and its time where the server tells them.
+    private func identity(of track: PlayPayload.AudioTrack, _ id: ShelfItemID) -> String? {
+        guard let file = track.contentURL.split(separator: "/").last else { return nil }
+        let rest = [track.size, track.modified].map { $0.map { "\($0)" } ?? "" }
+        return ([id.id.key, String(file)] + rest).joined(separator: "/")
     }
 
     /// Whether this server has the urls that a session's id alone opens and that outlive the access token: since 2.22,
@@ -171,6 +178,10 @@ struct PlayPayload: Sendable {
         let duration: BookTime
         let title: String?
         let contentURL: String
+        /// Bytes.
+        let size: Int64?
+        /// Milliseconds since 1970.
+        let modified: Int64?
     }
 
     let id: String
@@ -203,7 +214,8 @@ struct PlayPayload: Sendable {
                     index: Int((track["index"].integer ?? Int64(offset + 1)).clamped(to: 0...1_000_000)),
                     start: .seconds(track["startOffset"].number ?? 0),
                     duration: max(.zero, .seconds(track["duration"].number ?? 0)), title: track["title"].text,
-                    contentURL: url))
+                    contentURL: url, size: track["metadata"]["size"].integer,
+                    modified: track["metadata"]["mtimeMs"].integer))
         }
         self.tracks = tracks
         isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true

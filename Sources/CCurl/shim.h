@@ -5,6 +5,7 @@
    that is passed. */
 
 typedef size_t (*dogear_curl_data)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*dogear_curl_progress)(void *context, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
 
 static inline CURLcode dogear_setopt_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -20,6 +21,9 @@ static inline CURLcode dogear_setopt_pointer(CURL *easy, CURLoption option, void
 }
 static inline CURLcode dogear_setopt_data(CURL *easy, CURLoption option, dogear_curl_data value) {
     return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode dogear_setopt_progress(CURL *easy, dogear_curl_progress value) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
 }
 static inline CURLcode dogear_getinfo_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);

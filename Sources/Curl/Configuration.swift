@@ -29,9 +29,6 @@ extension Easy {
         try set(CURLOPT_USERAGENT, userAgent)
         try set(CURLOPT_ACCEPT_ENCODING, "identity")  // what is packed all the same gets unpacked, within the limit
         try set(CURLOPT_PATH_AS_IS, 1)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, 10_000)
-        try set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        try set(CURLOPT_LOW_SPEED_TIME, 30)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         if target.isLoopback { try set(CURLOPT_NOPROXY, "*") }
     }
@@ -41,6 +38,9 @@ extension Easy {
         if let timeout = request.timeout {
             try set(CURLOPT_TIMEOUT_MS, Int((timeout * 1000).clamped(to: 1...86_400_000)))
         }
+        try set(CURLOPT_CONNECTTIMEOUT_MS, Int(((request.connectTimeout ?? 10) * 1000).clamped(to: 1...86_400_000)))
+        try set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        try set(CURLOPT_LOW_SPEED_TIME, Int((request.idleTimeout ?? 30).clamped(to: 1...86_400)))
         switch request.method {
         case "GET" where request.body == nil: try set(CURLOPT_HTTPGET, 1)
         case "HEAD": try set(CURLOPT_NOBODY, 1)

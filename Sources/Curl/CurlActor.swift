@@ -43,6 +43,12 @@ final class Multi: Sendable {
     @CurlActor private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     @CurlActor private var handles: [UInt64: UnsafeMutableRawPointer] = [:]
     @CurlActor private var lastNumber: UInt64 = 0
+    /// Streams that wait until another of their host ends, oldest first.
+    @CurlActor private var queue: [Transfer] = []
+
+    /// Connections to one host: for requests, which are soon over, and for streams, which are not.
+    private static let forRequests = 8
+    private static let forStreams = 8
 
     init() {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
@@ -50,7 +56,7 @@ final class Multi: Sendable {
         self.handle = handle
         share = curl_share_init()
         if let share { dogear_share_sessions(share) }
-        dogear_multi_setopt_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, 8)
+        dogear_multi_setopt_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, Self.forRequests + Self.forStreams)
         dogear_multi_setopt_long(handle, CURLMOPT_MAXCONNECTS, 16)
     }
 
@@ -60,26 +66,47 @@ final class Multi: Sendable {
     }
 
     @CurlActor func add(_ transfer: Transfer, number: UInt64) {
+        transfer.number = number
+        if transfer.isStream && streams(to: transfer.authority) >= Self.forStreams {
+            queue.append(transfer)
+        } else {
+            start(transfer)
+        }
+    }
+
+    @CurlActor private func start(_ transfer: Transfer) {
         let easy = transfer.easy.handle
         do throws(CurlError) {
             try transfer.listen()
             try transfer.easy.set(CURLOPT_SHARE, share)
         } catch {
-            return transfer.finish(.failure(.unreachable(host: transfer.host, reason: error.text)))
+            return transfer.receiver.end(.unreachable(host: transfer.host, reason: error.text))
         }
         let code = curl_multi_add_handle(handle, easy)
         guard code == CURLM_OK else {
             let reason = String(cString: curl_multi_strerror(code))
-            return transfer.finish(.failure(.unreachable(host: transfer.host, reason: reason)))
+            return transfer.receiver.end(.unreachable(host: transfer.host, reason: reason))
         }
         transfers[easy] = transfer
-        handles[number] = easy
-        transfer.number = number
+        handles[transfer.number] = easy
     }
 
     @CurlActor func cancel(_ number: UInt64) {
-        guard let easy = handles[number], let transfer = remove(easy) else { return }
-        transfer.finish(.failure(.cancelled))
+        if let easy = handles[number] {
+            remove(easy)?.receiver.end(.cancelled)
+        } else if let index = queue.firstIndex(where: { $0.number == number }) {
+            queue.remove(at: index).receiver.end(.cancelled)
+        }
+    }
+
+    /// Goes on with a stream that its receiver made wait.
+    @CurlActor func resume(_ number: UInt64) {
+        guard let easy = handles[number] else { return }
+        transfers[easy]?.resume()
+    }
+
+    @CurlActor private func streams(to authority: String) -> Int {
+        transfers.values.count { $0.isStream && $0.authority == authority }
     }
 
     @CurlActor func perform() {
@@ -98,6 +125,9 @@ final class Multi: Sendable {
         curl_multi_remove_handle(handle, easy)
         guard let transfer = transfers.removeValue(forKey: easy) else { return nil }
         handles[transfer.number] = nil
+        if transfer.isStream, let next = queue.firstIndex(where: { $0.authority == transfer.authority }) {
+            start(queue.remove(at: next))
+        }
         return transfer
     }
 }

@@ -6,7 +6,7 @@ public import HTTP
 /// Redirects are not followed, cookies and netrc not used. Proxies of the environment (`https_proxy`, `no_proxy`) are,
 /// but never for this computer itself. A connection that the server closed while it lay idle is replaced and the
 /// request sent again; a POST always gets a fresh connection instead, so that it can never be carried out twice.
-public struct CurlTransport: Transport {
+public struct CurlTransport: StreamingTransport {
     private let userAgent: String
 
     /// - Parameter version: of dogear, for the User-Agent header.
@@ -20,18 +20,42 @@ public struct CurlTransport: Transport {
         try await run(request, file: path)
     }
 
+    public func stream(_ request: HTTPRequest) async throws(TransportError) -> StreamedResponse {
+        try await open(request)
+    }
+
     @CurlActor private func run(_ request: HTTPRequest, file path: String?) async throws(TransportError) -> HTTPResponse
     {
+        try await begin(request) { number, continuation throws(TransportError) in
+            let file: PartialFile? = if let path { try PartialFile(path: path, number: number) } else { nil }
+            return Collector(limit: request.bodyLimit, file: file, continuation)
+        }
+    }
+
+    @CurlActor private func open(_ request: HTTPRequest) async throws(TransportError) -> StreamedResponse {
+        try await begin(request, isStream: true) { number, continuation in
+            StreamReceiver(number: number, continuation)
+        }
+    }
+
+    /// - Parameter receiver: makes what takes the answer and resumes the continuation.
+    @CurlActor private func begin<Whole: Sendable>(
+        _ request: HTTPRequest, isStream: Bool = false,
+        receiver:
+            @CurlActor (UInt64, CheckedContinuation<Result<Whole, TransportError>, Never>) throws(TransportError)
+            -> any Receiver
+    ) async throws(TransportError) -> Whole {
         let target = try Target(request.url)
         let lines = try request.headerLines
         let number = CurlActor.multi.nextNumber()
-        let answer: Answer = await withTaskCancellationHandler {
+        let answer: Result<Whole, TransportError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 do throws(TransportError) {
                     if Task.isCancelled { throw .cancelled }
                     let easy = try Easy.prepared(for: request, to: target, headers: lines, userAgent: userAgent)
-                    let file: PartialFile? = if let path { try PartialFile(path: path, number: number) } else { nil }
-                    let transfer = Transfer(easy, host: target.host, limit: request.bodyLimit, file: file, continuation)
+                    let transfer = Transfer(
+                        easy, to: target, receiver: try receiver(number, continuation), isStream: isStream,
+                        idleTimeout: request.idleTimeout)
                     CurlActor.multi.add(transfer, number: number)
                 } catch {
                     continuation.resume(returning: .failure(error))

@@ -41,6 +41,11 @@ internal import HTTP
         try check(dogear_setopt_data(handle, option, value))
     }
 
+    /// Called about once a second, and whenever something happens.
+    func set(progress value: @escaping dogear_curl_progress) throws(CurlError) {
+        try check(dogear_setopt_progress(handle, value))
+    }
+
     /// Both copied by libcurl.
     func set(body: [UInt8]) throws(CurlError) {
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(body.count))

@@ -6,6 +6,8 @@ struct Target {
     /// Without brackets when it is an IPv6 address.
     let host: String
     let isSecure: Bool
+    /// Host and port.
+    let authority: String
 
     /// - Throws: ``TransportError/badURL`` for other schemes, control characters, spaces and user names in the url.
     init(_ url: String) throws(TransportError) {
@@ -18,6 +20,7 @@ struct Target {
         else { throw .badURL }
         self.host = host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" && $0 != "%" }) : host
         isSecure = scheme == "https"
+        authority = "\(host):\(Self.part(CURLUPART_PORT, of: parts, UInt32(CURLU_DEFAULT_PORT)) ?? "")"
     }
 
     /// This computer itself: no proxy can reach what is meant.
@@ -27,9 +30,9 @@ struct Target {
             || (name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
+    private static func part(_ part: CURLUPart, of parts: OpaquePointer, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(parts, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }

@@ -1,32 +1,47 @@
 internal import CCurl
 internal import HTTP
 
-typealias Answer = Result<HTTPResponse, TransportError>
+/// Where the answer to one request goes.
+@CurlActor protocol Receiver: AnyObject {
+    /// The status and the headers are in. Called once, before any of the body.
+    func begin(_ head: HTTPResponse)
+    /// - Returns: whether the bytes were taken; if not, they come again after ``Transfer/resume()``.
+    /// - Throws: what the transfer then ends with.
+    func take(_ chunk: UnsafeRawBufferPointer) throws(TransportError) -> Bool
+    /// Called once, last.
+    /// - Parameter failure: nil if the answer is whole.
+    func end(_ failure: TransportError?)
+}
 
-/// One request under way: collects the answer as libcurl hands it over, and resumes whoever waits, once.
+/// One request under way: reads the answer as libcurl hands it over.
 @CurlActor final class Transfer {
     let easy: Easy
     let host: String
+    let receiver: any Receiver
+    /// Its body is handed over while it arrives, for as long as somebody listens.
+    let isStream: Bool
+    /// With the port: connections are counted by it.
+    let authority: String
+    private let idleTimeout: Double?
+    private var lastSign = ContinuousClock.now
+    private var isPaused = false
     var number: UInt64 = 0
-    private let limit: Int
-    private let file: PartialFile?
     private var headers: [HTTPHeader] = []
     private var headerBytes = 0
-    private var body: [UInt8] = []
-    private var received = 0
+    private var hasBegun = false
     /// Why this side gave up, when libcurl only knows that a callback refused.
     private var refusal: TransportError?
-    private var continuation: CheckedContinuation<Answer, Never>?
 
+    /// - Parameter idleTimeout: libcurl's own limit is looked after by averages over some seconds.
     init(
-        _ easy: consuming Easy, host: String, limit: Int, file: PartialFile?,
-        _ continuation: CheckedContinuation<Answer, Never>
+        _ easy: consuming Easy, to target: Target, receiver: any Receiver, isStream: Bool, idleTimeout: Double?
     ) {
         self.easy = easy
-        self.host = host
-        self.limit = limit
-        self.file = file
-        self.continuation = continuation
+        host = target.host
+        authority = target.authority
+        self.idleTimeout = idleTimeout
+        self.receiver = receiver
+        self.isStream = isStream
     }
 
     /// Tells libcurl to hand everything to this object, which Multi holds for as long as libcurl may call.
@@ -46,23 +61,35 @@ typealias Answer = Result<HTTPResponse, TransportError>
             let me = Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
             return CurlActor.assumeIsolated { me.take(header: line) }
         }
+        guard idleTimeout != nil else { return }
+        try easy.set(CURLOPT_XFERINFODATA, me)
+        try easy.set(CURLOPT_NOPROGRESS, 0)
+        try easy.set { context, _, _, _, _ in
+            let me = Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
+            return CurlActor.assumeIsolated { me.isIdle() ? 1 : 0 }
+        }
+    }
+
+    /// Goes on after the receiver did not take bytes; it may be given them before this returns.
+    func resume() {
+        isPaused = false
+        lastSign = .now
+        curl_easy_pause(easy.handle, CURLPAUSE_CONT)
+    }
+
+    private func isIdle() -> Bool {
+        guard let idleTimeout, !isPaused, .now - lastSign > .seconds(idleTimeout) else { return false }
+        refusal = .timedOut(host: host)
+        return true
     }
 
     /// - Returns: how much was taken; less than given ends the transfer.
     private func take(body chunk: UnsafeRawBufferPointer) -> Int {
-        received += chunk.count
-        guard received <= limit else {
-            refusal = .tooLarge(limit: limit)
-            return 0
-        }
-        guard let file else {
-            body.append(contentsOf: chunk)
-            return chunk.count
-        }
-        guard status == 200 else { return chunk.count }
+        begin()
+        lastSign = .now
         do throws(TransportError) {
-            try file.write(chunk)
-            return chunk.count
+            isPaused = try !receiver.take(chunk)
+            return isPaused ? Int(CURL_WRITEFUNC_PAUSE) : chunk.count
         } catch {
             refusal = error
             return 0
@@ -71,6 +98,7 @@ typealias Answer = Result<HTTPResponse, TransportError>
 
     private func take(header bytes: UnsafeRawBufferPointer) -> Int {
         headerBytes += bytes.count
+        lastSign = .now
         guard headerBytes <= 256 << 10 else {
             refusal = .lost(host: host, reason: "it sent too many headers")
             return 0
@@ -80,25 +108,23 @@ typealias Answer = Result<HTTPResponse, TransportError>
             headers = []  // a new answer begins: what came before was 1xx or a proxy's
         } else if let colon = line.firstIndex(of: ":") {
             headers.append(HTTPHeader(trimmed(line[..<colon]), trimmed(line[line.index(after: colon)...])))
+        } else if status >= 200 {
+            begin()
         }
         return bytes.count
+    }
+
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        receiver.begin(HTTPResponse(status: status, headers: headers))
     }
 
     private var status: Int { easy.long(CURLINFO_RESPONSE_CODE) }
 
     func complete(_ code: CURLcode) {
-        finish(code == CURLE_OK ? delivered() : .failure(refusal ?? failure(code)))
-    }
-
-    private func delivered() -> Answer {
-        let response = HTTPResponse(status: status, headers: headers, body: body)
-        guard let file, status == 200 else { return .success(response) }
-        do throws(TransportError) {
-            try file.keep()
-            return .success(response)
-        } catch {
-            return .failure(error)
-        }
+        if code == CURLE_OK { begin() }
+        receiver.end(code == CURLE_OK ? nil : refusal ?? failure(code))
     }
 
     private func failure(_ code: CURLcode) -> TransportError {
@@ -106,13 +132,6 @@ typealias Answer = Result<HTTPResponse, TransportError>
             code: code, host: host, hasSent: easy.long(CURLINFO_REQUEST_SIZE) > 0,
             systemError: Int32(easy.long(CURLINFO_OS_ERRNO)), text: easy.failureText
         ).error
-    }
-
-    func finish(_ answer: Answer) {
-        if case .failure = answer { file?.discard() }
-        if case .success(let response) = answer, response.status != 200 { file?.discard() }
-        continuation?.resume(returning: answer)
-        continuation = nil
     }
 }
 

@@ -13,6 +13,7 @@ internal import SDBus
 internal import Secret
 internal import Settings
 internal import Store
+internal import Streaming
 
 /// What `dogear daemon` does.
 public enum DaemonMain {
@@ -45,6 +46,8 @@ private func blockedSignals() -> sigset_t {
     pthread_sigmask(SIG_BLOCK, &set, nil)
     // A client that hangs up while it is answered is no reason to end.
     signal(SIGPIPE, SIG_IGN)
+    // Nor is a limit on the size of files: the write fails, and audio is then read without keeping it.
+    signal(SIGXFSZ, SIG_IGN)
     return set
 }
 
@@ -54,6 +57,8 @@ private func blockedSignals() -> sigset_t {
     private let log = Logger(label: "Daemon")
     private var service: Service?
     private var bus: Bus?
+    /// For the engine: the audio of servers.
+    private var audio: StreamShelf?
     private var isLeaving = false
 
     nonisolated init(environment: [String: String]) { self.environment = environment }
@@ -86,11 +91,12 @@ private func blockedSignals() -> sigset_t {
 
         let (store, storeTrouble) = try openStore(paths)
         let covers = CoverCache(folder: paths.covers)
+        let transport = CurlTransport(version: dogearVersion)
         let shelves = Shelves(
-            store: store, vault: SecretServiceVault(environment: environment),
-            transport: CurlTransport(version: dogearVersion),
+            store: store, vault: SecretServiceVault(environment: environment), transport: transport,
             covers: covers, model: hostName())
         let files = FilesSource(store: store, covers: covers)
+        audio = StreamShelf(transport: transport, folder: paths.audio, limit: settings.audioSize)
         let words = Words()
         let engine = GStreamerEngine(sink: settings.sink(environment), scratch: scratch(paths)) { words.say($0) }
         let service = Service(

@@ -22,6 +22,8 @@ internal import Settings
 
     var pauseForOthers: Bool { settings.pauseForOthers }
     var inhibitSleep: Bool { settings.inhibitSleep }
+    /// Bytes.
+    var audioSize: Int64 { settings.audioSize }
 
     /// For tests and headless machines the environment goes before the setting.
     func sink(_ environment: [String: String]) -> String {

@@ -8,8 +8,12 @@ public struct HTTPRequest: Hashable, Sendable, CustomStringConvertible, CustomRe
     public var body: [UInt8]?
     /// A PEM file of certificates to trust besides the system's.
     public var caFile: String?
-    /// Whole seconds until the answer must be complete; nil: only the transport's own idle limit holds.
+    /// Whole seconds until the answer must be complete; nil: only the idle limit holds.
     public var timeout: Double?
+    /// Seconds until there must be a connection; nil: the transport's own limit, some ten.
+    public var connectTimeout: Double?
+    /// Seconds without a byte after which the connection counts as lost, at least 1; nil: the transport's own, thirty.
+    public var idleTimeout: Double?
     /// Answers with a larger body fail with ``TransportError/tooLarge(limit:)``.
     public var bodyLimit: Int
 

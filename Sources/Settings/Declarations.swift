@@ -11,6 +11,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case pauseForOthers = "playback.pause-for-others"
     case sink = "audio.sink"
     case inhibitSleep = "system.inhibit-sleep"
+    case audioSize = "cache.audio-size"
     case logLevel = "log.level"
 
     public var declaration: Declaration {
@@ -38,6 +39,10 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
             Declaration(
                 .text, .text(""),
                 "A GStreamer element to play through, from the next start on; empty for the desktop's own output")
+        case .audioSize:
+            Declaration(
+                .megabytes(0...1_000_000), .number(1024),
+                "How much audio of servers to keep, from the next start on; 0 for none beyond what is being read")
         case .logLevel: Declaration(.choice(LogLevel.self), .text("info"), "The least important messages to log")
         }
     }
@@ -85,6 +90,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
 public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
     case choice([String])
     case seconds(ClosedRange<Int>)
+    case megabytes(ClosedRange<Int>)
     case number(ClosedRange<Double>)
     case flag
     case text
@@ -98,6 +104,7 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .choice(let words): words.joined(separator: ", ")
         case .seconds(let range): "\(range.lowerBound) to \(range.upperBound) seconds"
+        case .megabytes(let range): "\(range.lowerBound) to \(range.upperBound) megabytes"
         case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .flag: "true, false"
         case .text: "any text on one line"
@@ -107,11 +114,12 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
     func allows(_ value: SettingValue) -> Bool {
         switch (self, value) {
         case (.choice(let words), .text(let word)): words.contains(word)
-        case (.seconds(let range), .number(let number)): Int(exactly: number).map(range.contains) ?? false
+        case (.seconds(let range), .number(let number)), (.megabytes(let range), .number(let number)):
+            Int(exactly: number).map(range.contains) ?? false
         case (.number(let range), .number(let number)): range.contains(number)
         case (.flag, .flag): true
         case (.text, .text(let text)): !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
-        case (.choice, _), (.seconds, _), (.number, _), (.flag, _), (.text, _): false
+        case (.choice, _), (.seconds, _), (.megabytes, _), (.number, _), (.flag, _), (.text, _): false
         }
     }
 
@@ -121,7 +129,7 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         let value: SettingValue? =
             switch self {
             case .choice, .text: .text(text)
-            case .seconds, .number: Double(text).map { .number($0) }
+            case .seconds, .megabytes, .number: Double(text).map { .number($0) }
             case .flag:
                 ["true": true, "yes": true, "on": true, "false": false, "no": false, "off": false][text]
                     .map { .flag($0) }

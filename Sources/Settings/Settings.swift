@@ -25,6 +25,8 @@ public struct Settings: Hashable, Sendable {
         guard case .text(let text) = self[.sink], !text.isEmpty else { return nil }
         return text
     }
+    /// Bytes of audio to keep.
+    public var audioSize: Int64 { Int64(number(.audioSize)) << 20 }
     public var logLevel: LogLevel { choice(.logLevel, .info) }
 
     private func number(_ key: SettingKey) -> Double {

@@ -40,6 +40,11 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
         guard case .stream(let stream) = open.item.tracks[1].audio else { return #expect(Bool(false)) }
         #expect(stream.url == "\(server)/public/session/\(session)/track/2" && !stream.isHLS)
         #expect(stream.headers == ["X-Proxy": "open"])
+        let identities = open.item.tracks.map { track -> String? in
+            if case .stream(let stream) = track.audio { stream.identity } else { nil }
+        }
+        #expect(identities[0] == "\(book.id.key)/16417746/1542708/1795223402526")
+        #expect(Set(identities).count == 7)
         #expect(
             journal.lines.contains(
                 #"{"deviceInfo":{"clientName":"Dogear","clientVersion":"0.1.0","deviceId":"device-1","manufacturer":"Linux","model":"laptop"},"forceDirectPlay":false,"forceTranscode":false,"mediaPlayer":"dogear","supportedMimeTypes":["audio/mpeg"]}"#
@@ -55,6 +60,9 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
         guard case .stream(let stream) = open.item.tracks[0].audio else { return #expect(Bool(false)) }
         #expect(stream.url.hasPrefix("\(server)/api/items/7e282bdf") && !stream.url.contains("?"))
         #expect(stream.headers == ["Authorization": "Bearer KEY"])
+        let identity = try #require(stream.identity)
+        #expect(!identity.contains("KEY") && !identity.contains(server), "the same however it is fetched")
+        #expect(identity.contains("/7e282bdf-7e87-4950-b8c0-ba04eb687de7/16417746/"))
     }
 
     @Test func anEpisode() async throws {
@@ -72,7 +80,7 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
         let shelf = try client(transport("item-01-expanded-progress", "play-06-unsupported-mime-transcode", journal))
         let open = try await shelf.play(id("e5f6d6b7"), device: device, mimeTypes: [])
         guard case .stream(let stream) = open.item.tracks[0].audio else { return #expect(Bool(false)) }
-        #expect(open.isTranscoded && stream.isHLS && stream.headers.isEmpty)
+        #expect(open.isTranscoded && stream.isHLS && stream.headers.isEmpty && stream.identity == nil)
         #expect(stream.url == "\(server)/hls/8b2f05f4-c46f-4556-91ee-39125eef8573/output.m3u8")
         #expect(!journal.lines.contains { $0.hasPrefix("HEAD") })
     }

@@ -26,6 +26,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
             #expect(settings.track == .chapter && settings.next == .chapter && settings.stop == .keep)
             #expect(settings.skipForward == .seconds(30) && settings.skipBack == .seconds(15))
             #expect(settings.rate == 1 && settings.resumeRewind && settings.sink == nil && settings.logLevel == .info)
+            #expect(settings.audioSize == 1 << 30)
             #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
@@ -34,6 +35,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         let text = """
             playback.rate = 1.25
             log = { level = "debug" }
+            cache.audio-size = 0
             audio.sink = 'fakesink sync=true'
             [playback]
             """
@@ -41,6 +43,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
             let (settings, problems) = Settings.load(path)
             #expect(problems == [])
             #expect(settings.rate == 1.25 && settings.logLevel == .debug && settings.sink == "fakesink sync=true")
+            #expect(settings.audioSize == 0)
         }
         let table = """
             [playback]
@@ -134,7 +137,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         #expect(rows.allSatisfy { $0.key.declaration.kind.allows($0.value) })
         #expect(
             rows.map { "\($0.value)" } == [
-                "chapter", "chapter", "keep", "30", "15", "1", "true", "false", "", "false", "info",
+                "chapter", "chapter", "keep", "30", "15", "1", "true", "false", "", "false", "1024", "info",
             ])
     }
 }
@@ -218,6 +221,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
     @Test(arguments: [
         ("playback.rate", "9", "0.5 to 3.0"), ("playback.rate", "nan", "0.5 to 3.0"),
         ("playback.skip-back", "1.5", "1 to 600"), ("playback.next", "page", "chapter, skip"),
+        ("cache.audio-size", "-1", "0 to 1000000 megabytes"), ("cache.audio-size", "all", "megabytes"),
         ("playback.resume-rewind", "maybe", "true, false"), ("audio.sink", "a\nb", "one line"),
         ("rate", "1", "'playback.rate'"), ("playback.skipback", "1", "'playback.skip-back'"),
         ("LOG.LEVEL.x", "1", "dogear settings"),

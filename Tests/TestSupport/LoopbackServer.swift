@@ -17,21 +17,30 @@ public final class LoopbackServer: Sendable {
         case bytes([UInt8])
         /// Sent, then nothing more until the client goes or the server stops.
         case stall(after: [UInt8])
+        /// Sent, then the connection is reset.
+        case reset(after: [UInt8])
     }
 
     public let port: UInt16
     private let listener: Int32
     private let handler: @Sendable (Request) -> Answer
     private let log = Locked<[Request]>([])
+    private let sent = Locked(0)
 
     public var address: String { "http://127.0.0.1:\(port)" }
     public var requests: [Request] { log.withLock { $0 } }
+    /// That the sockets took so far, over all connections.
+    public var bytesSent: Int { sent.withLock { $0 } }
 
-    public init(_ handler: @escaping @Sendable (Request) -> Answer) throws {
+    /// - Parameter port: 0 for any; that of an earlier server for one that comes back.
+    public init(port: UInt16 = 0, _ handler: @escaping @Sendable (Request) -> Answer) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let socket = listener
         let code = withUnsafeMutablePointer(to: &address) { pointer in
@@ -40,7 +49,7 @@ public final class LoopbackServer: Sendable {
             }
         }
         guard code == 0 else { throw ToolFailure(tool: "listen", code: errno) }
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = UInt16(bigEndian: address.sin_port)
         self.handler = handler
         spawnThread { [self] in accept() }
     }
@@ -68,6 +77,10 @@ public final class LoopbackServer: Sendable {
             send(bytes, to: connection)
             var byte: UInt8 = 0
             while read(connection, &byte, 1) > 0 {}
+        case .reset(let bytes):
+            send(bytes, to: connection)
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         }
     }
 
@@ -100,6 +113,7 @@ public final class LoopbackServer: Sendable {
             }
             guard count > 0 else { return }
             sent += count
+            self.sent.withLock { $0 += count }
         }
     }
 

@@ -1,0 +1,59 @@
+internal import HTTP
+internal import Listening
+
+/// What the head of an answer means for a transfer.
+enum Answer: Equatable {
+    /// Bytes of the file follow.
+    case bytes(from: Int64, to: Int64?, RemoteFacts)
+    /// The file is not as long as was thought.
+    case size(Int64)
+    /// Ranges are not for this server.
+    case noRanges
+    /// Nothing will change by asking again.
+    case never(EngineFailure)
+    /// Not now. - Parameter retryAfter: seconds, as the server asked.
+    case later(reason: String, retryAfter: Double?)
+
+    /// - Parameter offset: where bytes were asked from; nil if the whole was asked for.
+    init(_ head: HTTPResponse, askedFrom offset: Int64?, known: RemoteFacts) {
+        let other = Answer.later(reason: "it answers with status \(head.status)", retryAfter: nil)
+        switch head.status {
+        case 200, 206:
+            self =
+                Self.isPage(head[header: "Content-Type"]?.lowercased() ?? "")
+                ? .later(reason: "it answers with a web page instead of audio", retryAfter: nil)
+                : Self.body(head, askedFrom: offset)
+        case 416:
+            let size = ContentRange(head[header: "Content-Range"])?.size
+            self = size.map { $0 == known.size || ($0 > offset ?? 0) ? .noRanges : .size($0) } ?? .noRanges
+            if offset == nil { self = other }
+        case 404, 410: self = .never(.notFound)
+        case 401, 403: self = .never(.refused)
+        case 429:
+            let seconds = head[header: "Retry-After"].flatMap { number($0) }
+            self = .later(reason: "it has too many requests", retryAfter: seconds.map { Double($0) })
+        default: self = other
+        }
+    }
+
+    /// From what stands between us and the server: a portal that wants a login, a proxy with bad news.
+    private static func isPage(_ type: String) -> Bool {
+        type.hasPrefix("text/")
+            || ["html", "json", "xml"].contains { type.hasPrefix("application/") && type.contains($0) }
+    }
+
+    private static func body(_ head: HTTPResponse, askedFrom offset: Int64?) -> Answer {
+        let length = head[header: "Content-Length"].flatMap { number($0) }
+        guard head.status == 206 else {
+            // A packed body has another length than the file.
+            let isPlain = ["", "identity"].contains(head[header: "Content-Encoding"]?.lowercased() ?? "")
+            let size = isPlain ? length : nil
+            return .bytes(from: 0, to: size, RemoteFacts(head, size: size))
+        }
+        guard let content = ContentRange(head[header: "Content-Range"]), let range = content.range,
+            range.lowerBound == offset ?? 0
+        else { return .later(reason: "it answers with other bytes than were asked for", retryAfter: nil) }
+        guard let size = content.size else { return .noRanges }
+        return .bytes(from: range.lowerBound, to: range.upperBound, RemoteFacts(head, size: size))
+    }
+}

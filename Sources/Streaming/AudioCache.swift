@@ -1,0 +1,122 @@
+internal import Folders
+internal import Glibc
+
+/// A folder with the bytes of streams, bounded in size: what was used longest ago goes first, what is being read never.
+///
+/// Each stream has a file of bytes, with holes where nothing was fetched, and a record of what is there, both named by a
+/// hash: nothing in the folder tells what is listened to, or where from.
+@StreamingActor final class AudioCache {
+    private let folder: String
+    /// Bytes; 0: nothing outlives its readers.
+    private let limit: Int64
+    private let write: KeptFile.Write
+    private var inUse: [String: KeptBytes] = [:]
+
+    nonisolated init(folder: String, limit: Int64, write: @escaping KeptFile.Write = KeptFile.plainWrite) {
+        self.folder = folder
+        self.limit = limit
+        self.write = write
+    }
+
+    /// - Parameter identity: nil: nobody can tell whether other bytes are the same; forgotten when it is let go.
+    func open(_ identity: String?) -> KeptBytes {
+        do throws(FolderError) { try PrivateFiles.makeFolder(folder) } catch {
+            return KeptBytes(file: nil)
+        }
+        guard let identity, limit > 0 else {
+            trim()
+            return KeptBytes(file: KeptFile(nil, in: folder, write: write))
+        }
+        let name = Self.name(of: identity)
+        if let kept = inUse[name] { return kept }
+        let known = record(of: name)
+        guard let file = KeptFile(path(name, .bytes), in: folder, write: write) else {
+            return KeptBytes(file: nil)
+        }
+        let isSound = known.map { $0.ranges.end <= file.size } ?? false
+        if !isSound {
+            unlink(path(name, .record))
+            file.clear()
+        }
+        touch(name)
+        let kept = KeptBytes(file: file, record: path(name, .record), known: isSound ? known : nil) {
+            [weak self] in self?.trim()
+        }
+        inUse[name] = kept
+        trim()
+        return kept
+    }
+
+    /// After the last reader of it.
+    func close(_ kept: KeptBytes) {
+        kept.recordKept()
+        guard let name = inUse.first(where: { $0.value === kept })?.key else { return }
+        inUse[name] = nil
+        touch(name)
+        trim()
+    }
+
+    /// Makes the folder as small as it may be.
+    func trim() {
+        var files: [(name: String, size: Int64, used: timespec)] = []
+        var total = inUse.values.reduce(0) { $0 + $1.bytesOnDisk }
+        for name in names() where inUse[name] == nil {
+            var bytes = stat()
+            guard access(path(name, .record), F_OK) == 0, stat(path(name, .bytes), &bytes) == 0 else {
+                remove(name)
+                continue
+            }
+            files.append((name, Int64(bytes.st_blocks) * 512, bytes.st_mtim))
+            total += Int64(bytes.st_blocks) * 512
+        }
+        files.sort { ($0.used.tv_sec, $0.used.tv_nsec) < ($1.used.tv_sec, $1.used.tv_nsec) }
+        for file in files {
+            if total <= limit { break }
+            remove(file.name)
+            total -= file.size
+        }
+    }
+
+    /// The record first: bytes without one claim nothing.
+    private func remove(_ name: String) {
+        unlink(path(name, .record))
+        unlink(path(name, .bytes))
+    }
+
+    private func record(of name: String) -> KeptRecord? {
+        let bytes = try? PrivateFiles.read(path(name, .record))
+        return bytes.flatMap { KeptRecord($0) }
+    }
+
+    /// Now is when it was last used.
+    private func touch(_ name: String) { utimensat(AT_FDCWD, path(name, .bytes), nil, 0) }
+
+    /// Of everything here that is ours and whole.
+    private func names() -> Set<String> {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: Set<String> = []
+        while let entry = readdir(directory) {
+            let file = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let parts = file.split(separator: ".", omittingEmptySubsequences: false)
+            if parts.count == 2, parts[0].count == 32, Ending(rawValue: String(parts[1])) != nil {
+                names.insert(String(parts[0]))
+            } else if parts.count == 3, parts[1] == Ending.record.rawValue {
+                unlink("\(folder)/\(file)")  // a crash came between writing and renaming
+            }
+        }
+        return names
+    }
+
+    private enum Ending: String { case bytes, record }
+
+    private func path(_ name: String, _ ending: Ending) -> String { "\(folder)/\(name).\(ending.rawValue)" }
+
+    nonisolated static func name(of identity: String) -> String {
+        var hash = ContentHash()
+        hash.add(identity.utf8)
+        return hash.hex
+    }
+}

@@ -1,0 +1,51 @@
+/// One request for bytes under way.
+@StreamingActor final class Transfer {
+    /// Where the next byte that arrives belongs; before the answer, where it was asked to begin.
+    private(set) var next: Int64
+    /// Behind the last byte it brings; nil: nobody knows.
+    private(set) var end: Int64?
+    /// When it was started, for the delays between tries.
+    let started = ContinuousClock.now
+    /// Counts up with each look at what is wanted, and with each read.
+    private(set) var lastLook = 0
+    private(set) var lastRead = 0
+    var task: Task<Void, Never>?
+    private var isParked = false
+    private var parked: CheckedContinuation<Void, Never>?
+
+    init(from offset: Int64, to end: Int64?) {
+        next = offset
+        self.end = end
+    }
+
+    func isWanted(look: Int, read: Int) {
+        lastLook = look
+        lastRead = read
+    }
+
+    func begin(at offset: Int64, end: Int64?) {
+        next = offset
+        self.end = end
+    }
+
+    func advance(_ count: Int) { next += Int64(count) }
+
+    /// Stands still while the reading is elsewhere: the server waits.
+    func park() { isParked = true }
+
+    func unpark() {
+        isParked = false
+        parked?.resume()
+        parked = nil
+    }
+
+    func permission() async {
+        guard isParked else { return }
+        await withCheckedContinuation { parked = $0 }
+    }
+
+    func cancel() {
+        task?.cancel()
+        unpark()
+    }
+}
