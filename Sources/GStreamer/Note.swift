@@ -1,4 +1,5 @@
 internal import CGStreamer
+internal import Listening
 
 /// What a pipeline says on its bus, as a value: made on the thread that posts it, read on the gstreamer thread.
 enum Note: Sendable {
@@ -13,6 +14,17 @@ enum Note: Sendable {
     case latency
     /// Of our own making: nothing came of opening a file for too long.
     case overdue
+    /// How a stream's file is to be opened, or why it cannot be.
+    case found(Opening)
+    case lost(EngineFailure)
+    /// A seek that was carried out elsewhere came to nothing.
+    case refused
+    /// A move has taken half a second.
+    case slow
+    /// This feed has had to wait for its bytes for a while.
+    case starving(feed: UInt64)
+    /// It has some seconds again, or its end.
+    case refilled(feed: UInt64)
 
     /// - Returns: nil for what does not concern us.
     init?(_ message: UnsafeMutablePointer<GstMessage>, sink: Element, pipeline: Element) {
