@@ -56,7 +56,7 @@ let package = Package(
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
-        room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
+        room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),
         room("LocalFiles", "Folders", "Listening"),
         room("Folders"),
         room("Secret", "CSecret", "EventLoop", "Listening"),

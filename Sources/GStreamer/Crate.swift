@@ -1,15 +1,16 @@
 internal import EventLoop
+internal import Framing
 internal import Listening
 
 /// One stream's file, for as long as it is near what is heard.
 final class StreamFile: Sendable {
     let reader: any ByteReader
-    private let finder: any CutFinder
+    private let finder: FrameFinder
     private let known = Locked<Int64?>(nil)
 
-    init(reader: any ByteReader, finder: any CutFinder) {
+    init(reader: any ByteReader, duration: BookTime) {
         self.reader = reader
-        self.finder = finder
+        finder = FrameFinder(reader: reader, hint: duration)
     }
 
     /// Nil before the reader was asked.
@@ -25,8 +26,7 @@ final class StreamFile: Sendable {
     /// How to open it so that what is at `offset` is soon heard.
     func opening(at offset: BookTime) async throws(EngineFailure) -> Opening {
         let size = try await size()
-        // The parser needs a moment to find its feet, and the rest is exact.
-        let cut = try await finder.cut(before: max(.zero, offset - .second))
+        let cut = try await finder.cut(before: offset)
         return Opening(
             file: self, size: size, cut: cut ?? Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false),
             reachesAll: cut == nil)
@@ -45,7 +45,9 @@ struct Opening: Sendable {
     let reachesAll: Bool
 
     /// Added to what the pipeline counts, makes the time in the file.
-    var origin: BookTime { cut.hasOwnTimes ? .zero : cut.time }
+    /// - Parameter first: what the pipeline counts at the very start. flacparse of 1.22 counts from the first frame it
+    ///   sees, although each frame knows its time; should another take the frame's word, that is the time.
+    func origin(first: BookTime) -> BookTime { cut.hasOwnTimes && first > cut.time - .second ? .zero : cut.time }
 }
 
 /// The streams of one load that are open: the one being heard and the one after it.
@@ -82,8 +84,7 @@ final class Crate: Sendable {
             guard !state.isClosed else { return nil }
             if let file = state.files[track] { return file }
             let reader = shelf.reader(of: stream)
-            let file = StreamFile(
-                reader: reader, finder: Cuts.finder(reader: reader, duration: reel.tracks[track].duration))
+            let file = StreamFile(reader: reader, duration: reel.tracks[track].duration)
             state.files[track] = file
             return file
         }

@@ -70,9 +70,11 @@ final class Ears: Sendable {
     }
 
     func added(_ element: Element) {
-        guard let factory = dogear_factory_name(element), case .stream(let stream) = opening.withLock({ $0 }) else {
-            return
+        guard let factory = dogear_factory_name(element) else { return }
+        if String(cString: factory) == "typefind", let type = crate?.feed?.type {
+            gst_util_set_object_arg(asGObject(element), "force-caps", type)
         }
+        guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         switch String(cString: factory) {
         case "souphttpsrc": Network.prepare(element, for: stream)
         case "typefind":

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Framing
 internal import Listening
 internal import Synchronization
 
@@ -68,6 +69,13 @@ final class Feed: Sendable {
     }
 
     func set(flushing: Bool) { state.change { $0.isFlushing = flushing } }
+
+    /// What is behind a cut, as GStreamer calls it; nil: it finds out. That would mean reads in the middle and at the
+    /// end, of a file whose kind is known.
+    var type: String? {
+        guard cut.byte > 0 else { return nil }
+        return cut.head.starts(with: Array("fLaC".utf8)) ? "audio/x-flac" : "audio/mpeg, mpegversion=(int)1"
+    }
 
     /// Why it ends before its size; the first that the reader threw.
     var failure: EngineFailure? { state.withLock { $0.failure } }

@@ -42,6 +42,8 @@ final class Turn {
     private var missing: MissingPlugin?
     private var opensAsRing = false
     private var isFresh = false
+    /// How the stream that is open was opened.
+    private var opening: Opening?
     /// On its way to the file's length and the cut.
     private var finding: Task<Void, Never>?
     /// On the seeker's thread.
@@ -54,6 +56,8 @@ final class Turn {
     private var patience: Task<Void, Never>?
     /// Messages with an older stamp are about what was before.
     private var since: UInt64 = 0
+    /// Of the file that is open.
+    private var openedAt: UInt64 = 0
 
     init(
         needle: Needle, outlet: Outlet, shelf: (any ByteShelf)?, rate: Double, volume: Double,
@@ -128,10 +132,15 @@ final class Turn {
         if case .failed = phase { return }
         switch note {
         case .settled: if stamp >= since { settled() }
+        case .changed:
+            guard stamp >= since, case .seeking(let spot, let purpose) = phase else { return }
+            arrived(spot, purpose, isSure: false)
         case .endOfStream: if stamp >= since { streamEnded() }
         case .buffering(let percent): filled(percent)
         case .missingPlugin(let plugin): if !plugin.isVideo { missing = missing ?? plugin }
         case .complaint(let complaint):
+            // What is closed in the middle of a seek complains of that.
+            guard stamp >= openedAt else { return }
             let track = needle.lastTrack
             let isFetched = needle.reel.isStream(track) && !isFed(track)
             // What GStreamer says of a file that broke off is not the reason.
@@ -182,6 +191,10 @@ final class Turn {
                 if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
+            if let opening, isFed(spot.track) {
+                let first = pipeline.reference.filePosition.map { BookTime(microseconds: $0 / 1000) }
+                needle.count(from: opening.origin(first: first ?? .zero))
+            }
             if spot.offset > needle.origin || rate != 1 {
                 move(to: spot, for: purpose, isFresh: true)
             } else {
@@ -192,7 +205,8 @@ final class Turn {
         }
     }
 
-    private func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
+    /// - Parameter isSure: the first sound is at the sink, so that the pipeline knows where it is.
+    private func arrived(_ spot: Reel.Spot, _ purpose: Purpose, isSure: Bool = true) {
         phase = .steady
         pendingSeek = nil
         supplying?.cancel()
@@ -200,7 +214,7 @@ final class Turn {
         if opensAsRing { set(opensAsRing: false) }
         patience?.cancel()
         let target = needle.reel.tracks[spot.track].start + spot.offset
-        let said = pipeline.reference.filePosition.map(needle.place)
+        let said = isSure ? pipeline.reference.filePosition.map(needle.place) : nil
         // While playing the sound has already gone on a little from where it was put.
         let place = said.flatMap { abs($0.seconds - target.seconds) > 0.25 ? $0 : nil } ?? target
         needle.settle(at: place, aim: purpose.aim)
@@ -289,6 +303,7 @@ final class Turn {
         patience?.cancel()
         pipeline.rewind()
         since = needle.open(spot.track)
+        openedAt = since
         pipelineRate = 1
         isFilling = false
         missing = nil
@@ -321,7 +336,7 @@ final class Turn {
         guard let feed = crate?.feed(of: opening) else { return }
         phase = .opening(spot, purpose)
         reach = (spot.track, opening.reachesAll ? nil : opening.cut.time)
-        needle.count(from: opening.origin)
+        self.opening = opening
         beginPatience(isFetched: false)
         opened(pipeline.open(feed))
     }

@@ -5,6 +5,8 @@ public import Listening
 public final class GatedBytes: ByteShelf, ByteReader {
     private struct State {
         var gate: Int64
+        /// What was given out once is kept by whoever reads: byte for byte.
+        var given: [Bool]
         var failure: EngineFailure?
         var waiting: [Int: (end: Int64, CheckedContinuation<Void, any Error>)] = [:]
         var tickets = 0
@@ -21,7 +23,8 @@ public final class GatedBytes: ByteShelf, ByteReader {
     public init(_ bytes: [UInt8], gate: Int? = nil, size: Int? = nil) {
         self.bytes = bytes
         stated = Int64(size ?? bytes.count)
-        state = Locked(State(gate: Int64(gate ?? bytes.count)))
+        state = Locked(
+            State(gate: Int64(gate ?? bytes.count), given: Array(repeating: false, count: bytes.count)))
     }
 
     public func reader(of stream: AudioStream) -> any ByteReader { self }
@@ -57,7 +60,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
         let end = min(offset + Int64(count), Int64(bytes.count))
         guard offset < end else { return [] }
         do {
-            try await pass(end)
+            try await pass(offset, end)
         } catch let failure as EngineFailure {
             throw failure
         } catch {
@@ -66,7 +69,8 @@ public final class GatedBytes: ByteShelf, ByteReader {
         return Array(bytes[Int(offset)..<Int(end)])
     }
 
-    private func pass(_ end: Int64) async throws {
+    private func pass(_ offset: Int64, _ end: Int64) async throws {
+        let bytes = Int(offset)..<Int(end)
         let ticket = state.withLock { state in
             state.tickets += 1
             return state.tickets
@@ -74,7 +78,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let result: Result<Void, any Error>? = state.withLock { state in
-                    if end <= state.gate { return .success(()) }
+                    if end <= state.gate || state.given[bytes].allSatisfy({ $0 }) { return .success(()) }
                     if let failure = state.failure { return .failure(failure) }
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiting[ticket] = (end, continuation)
@@ -84,6 +88,9 @@ public final class GatedBytes: ByteShelf, ByteReader {
             }
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: ticket) }?.1.resume(throwing: CancellationError())
+        }
+        state.withLock { state in
+            state.given.replaceSubrange(bytes, with: repeatElement(true, count: bytes.count))
         }
     }
 
