@@ -37,6 +37,7 @@ final class Feed: Sendable {
     let number: UInt64
     /// The length of what is presented.
     let size: Int64
+    let fileSize: Int64
     private let reader: any ByteReader
     private let cut: Cut
     /// Told when a question has not been answered for a while.
@@ -54,6 +55,7 @@ final class Feed: Sendable {
         number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         reader = opening.file.reader
         cut = opening.cut
+        fileSize = opening.size
         size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
         self.starves = starves
         Self.open.withLock { $0[number] = self }

@@ -39,6 +39,11 @@ import Testing
         try await Task.sleep(for: .milliseconds(300))
         let still = try #require(rig.engine.position(rig.load))
         #expect(still.seconds - stood.seconds < 0.25)
+        // A pause meanwhile changes nothing.
+        rig.engine.pause(rig.load)
+        #expect(try await rig.reports.next(rig.load) == .buffering(false))
+        rig.engine.play(rig.load)
+        #expect(try await rig.reports.next(rig.load) == .buffering(true))
         gate.open()
         #expect(try await rig.reports.next(rig.load) == .buffering(false))
         try await rig.play(until: stood + .seconds(1.5))
