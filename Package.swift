@@ -57,7 +57,7 @@ let package = Package(
         room("Machine", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
-        room("GStreamer", "CGStreamer", "EventLoop", "Listening"),
+        room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),
         room("LocalFiles", "Folders", "Listening"),
         room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
         room("Folders"),

@@ -1,5 +1,6 @@
 #pragma once
 #include <gio/gio.h>
+#include <gst/base/gstbasesrc.h>
 #include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
 #include <gst/tag/tag.h>
@@ -44,6 +45,12 @@ static inline const char *dogear_media_type(GstCaps *caps) {
 static inline void dogear_structure_set_string(GstStructure *structure, const char *field, const char *value) {
     gst_structure_set(structure, field, G_TYPE_STRING, value, NULL);
 }
+
+// A source of our own: Swift fills in its class.
+typedef struct {
+    GstBaseSrc parent;
+    void *feed;
+} DogearSource;
 
 // Signals: a macro and a cast in C.
 static inline void dogear_connect(void *object, const char *signal, GCallback callback, void *context) {

@@ -57,8 +57,6 @@ private func blockedSignals() -> sigset_t {
     private let log = Logger(label: "Daemon")
     private var service: Service?
     private var bus: Bus?
-    /// For the engine: the audio of servers.
-    private var audio: StreamShelf?
     private var isLeaving = false
 
     nonisolated init(environment: [String: String]) { self.environment = environment }
@@ -96,9 +94,11 @@ private func blockedSignals() -> sigset_t {
             store: store, vault: SecretServiceVault(environment: environment), transport: transport,
             covers: covers, model: hostName())
         let files = FilesSource(store: store, covers: covers)
-        audio = StreamShelf(transport: transport, folder: paths.audio, limit: settings.audioSize)
+        let audio = StreamShelf(transport: transport, folder: paths.audio, limit: settings.audioSize)
         let words = Words()
-        let engine = GStreamerEngine(sink: settings.sink(environment), scratch: scratch(paths)) { words.say($0) }
+        let engine = GStreamerEngine(sink: settings.sink(environment), scratch: scratch(paths), bytes: audio) {
+            words.say($0)
+        }
         let service = Service(
             bus: bus, engine: engine, store: store, shelves: shelves, files: files, settings: settings, paths: paths,
             environment: environment

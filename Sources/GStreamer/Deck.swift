@@ -48,12 +48,16 @@ actor Deck {
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
     private let outlet: Outlet
+    private let shelf: (any ByteShelf)?
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
 
-    init(outlet: Outlet, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void) {
+    init(
+        outlet: Outlet, shelf: (any ByteShelf)?, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void
+    ) {
         self.outlet = outlet
+        self.shelf = shelf
         self.queue = queue
         self.report = report
     }
@@ -87,7 +91,7 @@ actor Deck {
         }
         do {
             let turn = try Turn(
-                needle: needle, outlet: outlet, rate: rate, volume: volume, report: report,
+                needle: needle, outlet: outlet, shelf: shelf, rate: rate, volume: volume, report: report,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
             turn.begin(at: place)

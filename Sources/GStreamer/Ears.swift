@@ -22,15 +22,18 @@ final class Ears: Sendable {
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
     private let scratch: String
+    /// Where the bytes of streams come from.
+    private let crate: Crate?
 
     init(
-        needle: Needle, pipeline: ElementReference, sink: ElementReference, scratch: String,
+        needle: Needle, pipeline: ElementReference, sink: ElementReference, scratch: String, crate: Crate?,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) {
         self.needle = needle
         self.pipeline = pipeline
         self.sink = sink
         self.scratch = scratch
+        self.crate = crate
         self.post = post
     }
 
@@ -50,18 +53,30 @@ final class Ears: Sendable {
 
     /// The current file is read to its end, and about a second of it is left to be heard: name the next.
     func aboutToFinish() {
-        let next = needle.handOver { track, position in
-            // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
-            needle.reel.isStream(track) && needle.reel.isCutShort(track, at: position + .seconds(10))
-        }
+        // What a reader failed over is played out and no further.
+        guard crate?.feed?.failure == nil else { return }
+        let next = needle.handOver(
+            unless: { track, position in
+                // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
+                needle.reel.isStream(track) && needle.reel.isCutShort(track, at: position + .seconds(10))
+            },
+            if: { track in crate?.has(track) != true || crate?.isReady(track) == true })
         guard let next else { return }
-        willOpen(next)
-        Pipeline.set(next, on: pipeline.element)
+        if let feed = crate?.feedFromStart(of: next) {
+            Pipeline.set(feed, on: pipeline.element)
+        } else {
+            let audio = needle.reel.tracks[next].audio
+            willOpen(audio)
+            Pipeline.set(audio, on: pipeline.element)
+        }
     }
 
     func added(_ element: Element) {
         guard let factory = dogear_factory_name(element) else { return }
         if String(cString: factory) == "pulsesink" { watchDevice(of: element) }
+        if String(cString: factory) == "typefind", let type = crate?.feed?.type {
+            gst_util_set_object_arg(asGObject(element), "force-caps", type)
+        }
         guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         switch String(cString: factory) {
         case "souphttpsrc": Network.prepare(element, for: stream)
@@ -120,7 +135,10 @@ final class Ears: Sendable {
                     let ears = Ears.of(context)
                     let left = ears.buffersToCome.subtract(1, ordering: .relaxed).newValue
                     if left > 0 { return GST_PAD_PROBE_OK }
-                    if left == 0 { ears.needle.streamHasBegun() }
+                    if left == 0 {
+                        ears.needle.streamHasBegun()
+                        ears.crate?.settle(on: ears.needle.track)
+                    }
                     return GST_PAD_PROBE_REMOVE
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)
         default: break

@@ -11,12 +11,13 @@ extension MissingPlugin {
 extension Complaint {
     /// - Parameters:
     ///   - missing: what a plugin is missing for, if one is.
-    ///   - track: the track this is about, and its audio.
-    func failure(missing: MissingPlugin?, track: Int, of reel: Reel) -> EngineFailure {
+    ///   - track: the track this is about.
+    ///   - isFetched: GStreamer itself gets the track from a server.
+    func failure(missing: MissingPlugin?, track: Int, isFetched: Bool) -> EngineFailure {
         if origin == .sink { return .noSink(reason: plain(text)) }
         if let missing { return missing.failure(track: track) }
         if let failure = failureOfServer { return failure }
-        if reel.isStream(track), isOfConnection { return .unreachable(reason: reason) }
+        if isFetched, isOfConnection { return .unreachable(reason: reason) }
         return .unreadable(track: track, reason: reason)
     }
 

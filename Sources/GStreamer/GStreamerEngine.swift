@@ -13,11 +13,16 @@ public final class GStreamerEngine: Engine {
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
     ///   - scratch: a folder that exists, for audio on its way; see ``clean(scratch:)``.
+    ///   - bytes: what streams are read from, playlists apart; nil: GStreamer fetches them itself.
     ///   - report: called on the gstreamer thread, in order.
-    public init(sink: String, scratch: String, report: @escaping @Sendable (EngineReport) -> Void) {
+    public init(
+        sink: String, scratch: String, bytes: (any ByteShelf)? = nil,
+        report: @escaping @Sendable (EngineReport) -> Void
+    ) {
         let queue = OrderQueue()
         self.queue = queue
-        let deck = Deck(outlet: Outlet(sink: sink, scratch: scratch), queue: queue, report: report)
+        let deck = Deck(
+            outlet: Outlet(sink: sink, scratch: scratch), shelf: bytes, queue: queue, report: report)
         self.deck = deck
         queue.wake = { [weak deck] in
             guard let deck else { return }

@@ -42,9 +42,7 @@ public actor GStreamerInspector: Inspector {
     }
 
     private func failure(_ error: UnsafeMutablePointer<GError>?) -> EngineFailure {
-        Complaint(error, origin: .file).failure(
-            missing: nil, track: 0,
-            of: Reel(tracks: [Track(start: .zero, duration: .zero, audio: .file(path: ""))]))
+        Complaint(error, origin: .file).failure(missing: nil, track: 0, isFetched: false)
     }
 
     private func missing(_ info: OpaquePointer) -> MissingPlugin? {

@@ -3,7 +3,10 @@ internal import CGStreamer
 /// GStreamer itself, initialised once by whoever touches this first: on this room's own threads, never on the Loop,
 /// because a first start scans every plugin.
 enum Library {
-    static let ready: Void = { gst_init(nil, nil) }()
+    static let ready: Void = {
+        gst_init(nil, nil)
+        ByteSource.register()
+    }()
 }
 
 typealias Element = UnsafeMutablePointer<GstElement>

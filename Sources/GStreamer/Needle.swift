@@ -15,6 +15,8 @@ final class Needle: Sendable {
         var pipeline: ElementReference?
         /// The file the sink is in.
         var track = 0
+        /// Added to what the pipeline counts: where in the file it was opened.
+        var origin = BookTime.zero
         /// Handed to the pipeline, not yet at the sink.
         var coming: [Int] = []
         /// The new stream has been announced to the sink, its first buffer is not through: the end of the one is the
@@ -80,7 +82,7 @@ final class Needle: Sendable {
             let settled: BookTime? = state.withLock { state in
                 guard state.generation == generation else { return nil }
                 if let filePosition {
-                    state.floor = max(state.floor, reel.place(track: state.track, filePosition: filePosition))
+                    state.floor = max(state.floor, place(state, filePosition: filePosition))
                     if state.run != nil { state.mark = (state.floor, Clock.now.monotonic, generation) }
                 }
                 return state.floor
@@ -88,6 +90,10 @@ final class Needle: Sendable {
             if let settled { return settled }
         }
         return state.withLock { $0.isConfirmed ? $0.held ?? $0.floor : nil }
+    }
+
+    private func place(_ state: State, filePosition: Int64) -> BookTime {
+        reel.place(track: state.track, filePosition: state.origin.microseconds * 1000 + filePosition)
     }
 
     private func carried(_ state: State) -> BookTime? {
@@ -135,6 +141,7 @@ final class Needle: Sendable {
     var track: Int { state.withLock { $0.track } }
     /// The track last handed to the pipeline: the one an error is about.
     var lastTrack: Int { state.withLock { $0.coming.last ?? $0.track } }
+    var origin: BookTime { state.withLock { $0.origin } }
     var isMoving: Bool { state.withLock { $0.isMoving } }
     var stamp: UInt64 { state.withLock { $0.stamp } }
 
@@ -142,6 +149,7 @@ final class Needle: Sendable {
     func open(_ track: Int) -> UInt64 {
         state.withLock { state in
             state.track = track
+            state.origin = .zero
             state.coming = []
             state.isCrossing = false
             state.isMoving = true
@@ -150,6 +158,17 @@ final class Needle: Sendable {
             return state.stamp
         }
     }
+
+    /// The pipeline will count from here in the file that it opens.
+    func count(from origin: BookTime) {
+        state.withLock { state in
+            state.origin = origin
+            state.generation += 1
+        }
+    }
+
+    /// - Parameter filePosition: nanoseconds, as the pipeline counts now.
+    func place(filePosition: Int64) -> BookTime { state.withLock { place($0, filePosition: filePosition) } }
 
     /// The pipeline is about to be moved: until it has settled, answer where it is going.
     /// - Returns: false if the next track has already been handed over: a seek would then move in the wrong file.
@@ -185,15 +204,19 @@ final class Needle: Sendable {
     // MARK: the streaming threads' side
 
     /// The pipeline asks what comes after the track it has read to the end.
-    /// - Parameter isEarly: told the track and how far it was played; true keeps the pipeline from going on.
-    func handOver(unless isEarly: (Int, BookTime) -> Bool) -> Audio? {
+    /// - Parameters:
+    ///   - isEarly: told the track and how far it was played; true keeps the pipeline from going on.
+    ///   - isReady: whether a track can be opened without waiting.
+    /// - Returns: the track that is handed over.
+    func handOver(unless isEarly: (Int, BookTime) -> Bool, if isReady: (Int) -> Bool) -> Int? {
         let position = isMoving ? nil : self.position
         return state.withLock { state in
             let next = (state.coming.last ?? state.track) + 1
             guard !state.isMoving, let position, next < reel.tracks.count else { return nil }
             if state.coming.isEmpty, isEarly(state.track, position) { return nil }
+            guard isReady(next) else { return nil }
             state.coming.append(next)
-            return reel.tracks[next].audio
+            return next
         }
     }
 
@@ -203,6 +226,7 @@ final class Needle: Sendable {
         state.withLock { state in
             guard !state.coming.isEmpty else { return false }
             state.track = state.coming.removeFirst()
+            state.origin = .zero
             state.isCrossing = true
             state.generation += 1
             return true

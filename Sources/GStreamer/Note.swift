@@ -1,9 +1,13 @@
 internal import CGStreamer
+internal import Listening
 
 /// What a pipeline says on its bus, as a value: made on the thread that posts it, read on the gstreamer thread.
 enum Note: Sendable {
     /// Opened or seeked: the first buffer waits at the sink.
     case settled
+    /// Paused or playing, and nothing more to come of that. When a seek falls into a change of state, this is all that
+    /// is ever said of it.
+    case changed
     case endOfStream
     /// Percent of what is wanted before going on.
     case buffering(Int)
@@ -15,6 +19,17 @@ enum Note: Sendable {
     case moved(from: String)
     /// Of our own making: nothing came of opening a file for too long.
     case overdue
+    /// How a stream's file is to be opened, or why it cannot be.
+    case found(Opening)
+    case lost(EngineFailure)
+    /// A seek that was carried out elsewhere came to nothing.
+    case refused
+    /// A move has taken half a second.
+    case slow
+    /// This feed has had to wait for its bytes for a while.
+    case starving(feed: UInt64)
+    /// It has some seconds again, or its end.
+    case refilled(feed: UInt64)
 
     /// - Returns: nil for what does not concern us.
     init?(_ message: UnsafeMutablePointer<GstMessage>, sink: Element, pipeline: Element) {
@@ -22,6 +37,12 @@ enum Note: Sendable {
         let isOfPipeline = source == UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstObject.self)
         switch dogear_message_type(message) {
         case GST_MESSAGE_ASYNC_DONE where isOfPipeline: self = .settled
+        case GST_MESSAGE_STATE_CHANGED where isOfPipeline:
+            var state = GST_STATE_NULL
+            var pending = GST_STATE_NULL
+            gst_message_parse_state_changed(message, nil, &state, &pending)
+            guard pending == GST_STATE_VOID_PENDING, state.rawValue >= GST_STATE_PAUSED.rawValue else { return nil }
+            self = .changed
         case GST_MESSAGE_EOS where isOfPipeline: self = .endOfStream
         case GST_MESSAGE_BUFFERING:
             var percent: gint = 0

@@ -16,7 +16,7 @@ final class Pipeline {
     private static let clockLimit: GstClockTime = 200_000_000
 
     init(
-        outlet: Outlet, needle: Needle, post: @escaping @Sendable (Note, UInt64) -> Void
+        outlet: Outlet, needle: Needle, crate: Crate?, post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         _ = Library.ready
         guard let playbin = gst_element_factory_make("playbin", nil) else {
@@ -40,7 +40,7 @@ final class Pipeline {
         reference = ElementReference(borrowing: playbin)
         ears = Ears(
             needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), scratch: outlet.scratch,
-            post: post)
+            crate: crate, post: post)
 
         gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
         // Also for what is never shown: playbin would open a display to see what could be.
@@ -112,6 +112,8 @@ final class Pipeline {
         }
     }
 
+    static func set(_ feed: Feed, on playbin: Element) { dogear_set_string(playbin, "uri", ByteSource.uri(of: feed)) }
+
     /// Lets go of the file it is in; the audio device stays open.
     func rewind() { gst_element_set_state(playbin, GST_STATE_READY) }
 
@@ -124,21 +126,39 @@ final class Pipeline {
         return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
     }
 
+    /// The same for a stream.
+    func open(_ feed: Feed) -> Bool {
+        ears.segments.reopen()
+        Self.set(feed, on: playbin)
+        return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
+    }
+
     /// Moves in the file it is in.
     ///
     /// Accurate in every format: without that flag mp3 and flac land up to a minute off while claiming to be there.
-    /// Over HTTP that makes their parsers read everything up to the target, a price paid until dogear can seek by a byte
-    /// offset of its own; m4b, opus and ogg seek with one or a few range requests.
-    func seek(to offset: BookTime, rate: Double) -> Bool {
+    /// That makes their parsers read everything up to the target, which is why streams of these are opened at a cut;
+    /// m4b, opus and ogg seek with one or a few reads.
+    /// - Returns: false if it was refused.
+    func seek(to offset: BookTime, rate: Double) -> Bool { prepareSeek(to: offset, rate: rate)?.push() ?? false }
+
+    /// The same in two steps: a demuxer may have to read before it is there, and the thread that pushes waits for that.
+    func prepareSeek(to offset: BookTime, rate: Double) -> PendingSeek? {
         ears.segments.expect(target: UInt64(max(0, offset.microseconds)) * 1000, rate: rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
         let event = gst_event_new_seek(
             rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000), GST_SEEK_TYPE_NONE, -1)
         // From the one pad all sound goes through: sent to the pipeline it would go up once for each sink that the
         // description of the sink names, and oggdemux refuses the second.
-        guard let pad = gst_element_get_static_pad(sink, "sink") else { return false }
-        defer { gst_object_unref(pad) }
-        return gst_pad_push_event(pad, event) != 0
+        guard let event, let pad = gst_element_get_static_pad(sink, "sink") else { return nil }
+        return PendingSeek(pad: pad, event: event)
+    }
+
+    /// How much longer there will be sound if nothing more is read.
+    var supply: BookTime {
+        let now = gst_element_get_current_running_time(playbin)
+        let reached = ears.segments.reached
+        guard now < .max / 2, reached > UInt64(now) else { return .zero }
+        return BookTime(microseconds: Int64((reached - UInt64(now)) / 1000))
     }
 
     /// A pause that comes after a seek and before the clock runs again waits for that, a millisecond or so: GStreamer would

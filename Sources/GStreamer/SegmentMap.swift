@@ -24,6 +24,10 @@ final class SegmentMap: Sendable {
         var target: UInt64?
         /// The last segment as it came, and as it went on.
         var last: (came: Part, went: Part)?
+        /// The time on buffers at which it starts.
+        var zero: UInt64 = 0
+        /// The running time up to which sound has come.
+        var reached: UInt64 = 0
     }
     private let state = Locked(State())
     /// Buffers before this are not heard; 0 while there are none. Apart from the lock: it is read for each buffer.
@@ -45,7 +49,10 @@ final class SegmentMap: Sendable {
 
     /// Nothing is on its way any more: running time begins anew.
     func flushed() {
-        state.withLock { $0.last = nil }
+        state.withLock { state in
+            state.last = nil
+            state.reached = 0
+        }
         threshold.store(0, ordering: .relaxed)
     }
 
@@ -67,6 +74,18 @@ final class SegmentMap: Sendable {
         }
     }
 
+    /// The running time up to which sound is on its way to the sink; nanoseconds.
+    var reached: UInt64 { state.withLock { $0.reached } }
+
+    private func saw(buffer: UnsafeMutablePointer<GstBuffer>) {
+        let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
+        guard start < .max / 2, duration < .max / 2 else { return }
+        state.withLock { state in
+            guard let last = state.last?.went, start + duration > state.zero else { return }
+            state.reached = last.base + UInt64(Double(start + duration - state.zero) / last.rate)
+        }
+    }
+
     func saw(event info: UnsafeMutablePointer<GstPadProbeInfo>) {
         guard let event = dogear_probe_event(info) else { return }
         switch dogear_event_type(event) {
@@ -74,8 +93,9 @@ final class SegmentMap: Sendable {
         case GST_EVENT_SEGMENT:
             var segment = GstSegment()
             gst_event_copy_segment(event, &segment)
-            guard segment.format == GST_FORMAT_TIME, segment.rate > 0,
-                let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
+            guard segment.format == GST_FORMAT_TIME, segment.rate > 0 else { return }
+            state.withLock { $0.zero = UInt64(segment.start) }
+            guard let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
             else { return }
             if went.start > segment.time {
                 // Times on buffers and times in the stream differ by what an edit list cuts off.
@@ -83,6 +103,7 @@ final class SegmentMap: Sendable {
                 segment.time = guint64(went.start)
                 segment.position = segment.start
                 threshold.store(UInt64(segment.start), ordering: .relaxed)
+                state.withLock { $0.zero = UInt64(segment.start) }
             }
             segment.rate = went.rate
             segment.base = guint64(went.base)
@@ -95,8 +116,10 @@ final class SegmentMap: Sendable {
 
     /// Whether the buffer ends before the target of the seek that brought it.
     func isBeforeTarget(_ info: UnsafeMutablePointer<GstPadProbeInfo>) -> Bool {
+        guard let buffer = dogear_probe_buffer(info) else { return false }
+        saw(buffer: buffer)
         let target = threshold.load(ordering: .relaxed)
-        guard target > 0, let buffer = dogear_probe_buffer(info) else { return false }
+        guard target > 0 else { return false }
         let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
         // Without times (all ones) it cannot be told, and is heard.
         if start < target, duration < target, start + duration <= target { return true }

@@ -3,7 +3,9 @@ internal import Listening
 /// One load, from its opening to its unload. Lives on the gstreamer thread.
 final class Turn {
     /// One thing at a time: what comes in while the pipeline moves waits until it has arrived.
-    private enum Phase {
+    enum Phase {
+        /// Of a stream: its length, and where in it to begin, are being found out.
+        case finding(Reel.Spot, Purpose)
         /// Paused at the start of a file; goes on to the spot.
         case opening(Reel.Spot, Purpose)
         /// A flush seek is on its way.
@@ -13,35 +15,52 @@ final class Turn {
         case failed
     }
 
-    private enum Purpose: Equatable {
-        case load
-        case seek(aim: Int)
-        /// Also: another file that could not be handed over without a gap. Nobody is told.
-        case goOn
+    /// Who is told on arrival. Nobody: the rate changed, or a file could not be handed over without a gap.
+    struct Purpose: Equatable {
+        var isLoad = false
+        var aim: Int?
+
+        static let load = Purpose(isLoad: true)
+        static let goOn = Purpose()
+        static func seek(aim: Int) -> Purpose { Purpose(aim: aim) }
     }
 
     let load: LoadID
-    private let needle: Needle
-    private let pipeline: Pipeline
-    private let report: @Sendable (EngineReport) -> Void
-    private let post: @Sendable (Note, UInt64) -> Void
-    private var phase = Phase.steady
-    private var wantsToPlay = false
-    private var rate: Double
+    let needle: Needle
+    let pipeline: Pipeline
+    let crate: Crate?
+    let report: @Sendable (EngineReport) -> Void
+    let post: @Sendable (Note, UInt64) -> Void
+    var phase = Phase.steady
+    var wantsToPlay = false
+    var rate: Double
     /// What the pipeline plays at.
-    private var pipelineRate = 1.0
-    private var waiting: (place: BookTime, aim: Int)?
-    private var isFilling = false
-    private var saidBuffering = false
-    private var missing: MissingPlugin?
-    private var opensAsRing = false
+    var pipelineRate = 1.0
+    var waiting: (place: BookTime, aim: Int)?
+    var isFilling = false
+    var saidBuffering = false
+    var missing: MissingPlugin?
+    var opensAsRing = false
+    var isFresh = false
+    /// How the stream that is open was opened.
+    var opening: Opening?
+    /// On its way to the file's length and the cut.
+    var finding: Task<Void, Never>?
+    /// On the seeker's thread.
+    var pendingSeek: PendingSeek?
+    /// Of the stream that is open: from where on its demuxer finds any place by itself; nil: from its start.
+    var reach: (track: Int, start: BookTime?)?
+    /// Looks at the supply again, or waits until there is more.
+    var supplying: Task<Void, Never>?
     /// Ends an opening that GStreamer forgets about.
-    private var patience: Task<Void, Never>?
+    var patience: Task<Void, Never>?
     /// Messages with an older stamp are about what was before.
-    private var since: UInt64 = 0
+    var since: UInt64 = 0
+    /// Of the file that is open.
+    var openedAt: UInt64 = 0
 
     init(
-        needle: Needle, outlet: Outlet, rate: Double, volume: Double,
+        needle: Needle, outlet: Outlet, shelf: (any ByteShelf)?, rate: Double, volume: Double,
         report: @escaping @Sendable (EngineReport) -> Void,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
@@ -50,7 +69,10 @@ final class Turn {
         self.report = report
         self.post = post
         self.rate = rate.clamped(to: 0.5...3)
-        pipeline = try Pipeline(outlet: outlet, needle: needle, post: post)
+        crate = shelf.map { shelf in
+            Crate(shelf: shelf, reel: needle.reel) { post(.starving(feed: $0.number), needle.stamp) }
+        }
+        pipeline = try Pipeline(outlet: outlet, needle: needle, crate: crate, post: post)
         pipeline.set(volume: volume)
         needle.attach(pipeline.reference)
     }
@@ -58,7 +80,18 @@ final class Turn {
     func close() {
         patience?.cancel()
         needle.attach(nil)
+        letGo()
         pipeline.close()
+        crate?.close()
+    }
+
+    /// Nothing waits for bytes any more, so that nothing holds up the pipeline.
+    func letGo() {
+        finding?.cancel()
+        supplying?.cancel()
+        crate?.dropFeed()
+        pendingSeek?.cancel()
+        pendingSeek = nil
     }
 
     // MARK: commands
@@ -67,7 +100,9 @@ final class Turn {
 
     func set(playing: Bool) {
         wantsToPlay = playing
-        if case .steady = phase { applyPlaying() }
+        guard case .steady = phase else { return }
+        applyPlaying()
+        watchSupply()
     }
 
     func set(rate: Double) {
@@ -80,9 +115,15 @@ final class Turn {
     func seek(to place: BookTime, aim: Int) {
         waiting = (place, aim)
         switch phase {
-        case .steady, .ended: startWaitingSeek()
-        case .opening, .seeking, .failed: break
+        case .steady, .ended, .finding: startWaitingSeek()
+        case .opening, .seeking: interruptIfStuck()
+        case .failed: break
         }
+    }
+
+    /// Where bytes are waited for that may never come, the next seek need not.
+    func interruptIfStuck() {
+        if waiting != nil, crate?.feed?.want != nil { startWaitingSeek() }
     }
 
     // MARK: what the pipeline says
@@ -91,16 +132,28 @@ final class Turn {
         if case .failed = phase { return }
         switch note {
         case .settled: if stamp >= since { settled() }
+        case .changed:
+            guard stamp >= since, case .seeking(let spot, let purpose) = phase else { return }
+            arrived(spot, purpose, isSure: false)
         case .endOfStream: if stamp >= since { streamEnded() }
         case .buffering(let percent): filled(percent)
         case .missingPlugin(let plugin): if !plugin.isVideo { missing = missing ?? plugin }
         case .complaint(let complaint):
-            fail(complaint.failure(missing: missing, track: needle.lastTrack, of: needle.reel))
+            // What is closed in the middle of a seek complains of that.
+            guard stamp >= openedAt else { return }
+            let track = needle.lastTrack
+            let isFetched = needle.reel.isStream(track) && !isFed(track)
+            // What GStreamer says of a file that broke off is not the reason.
+            fail(
+                crate?.feed?.failure
+                    ?? complaint.failure(missing: missing, track: track, isFetched: isFetched))
         case .overdue:
             guard stamp == since, case .opening(let spot, _) = phase else { return }
-            let isStream = needle.reel.isStream(spot.track)
+            let isFed = isFed(spot.track)
+            // A reader says itself when there is no hope.
+            if isFed, crate?.feed?.want != nil { return beginPatience(isFetched: false) }
             fail(
-                isStream
+                needle.reel.isStream(spot.track) && !isFed
                     ? .unreachable(reason: "the server sent too little for too long")
                     : .unreadable(track: spot.track, reason: "it could not be opened; it may be damaged"))
         case .clockLost:
@@ -111,56 +164,80 @@ final class Turn {
             // Moved by hand it goes on; only what was unplugged is silenced.
             if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
         case .latency: pipeline.recalculateLatency()
+        case .found(let opening):
+            guard stamp == since, case .finding(let spot, let purpose) = phase else { return }
+            open(opening, at: spot, for: purpose)
+        case .lost(let failure):
+            if stamp == since, case .finding = phase { fail(failure) }
+        case .refused:
+            if stamp == since, case .seeking(let spot, let purpose) = phase { refused(spot, purpose) }
+        case .slow:
+            switch phase {
+            case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
+                if stamp == since, wantsToPlay, !purpose.isLoad { say(buffering: true) }
+            case .steady, .ended, .failed: break
+            }
+        case .starving(let number): if crate?.feed?.number == number { checkSupply() }
+        case .refilled(let number):
+            guard crate?.feed?.number == number, case .steady = phase else { return }
+            isFilling = false
+            applyPlaying()
         }
     }
 
-    private func settled() {
+    func isFed(_ track: Int) -> Bool { crate?.has(track) == true }
+
+    func settled() {
         switch phase {
         case .opening(let spot, let purpose):
             guard pipeline.hasAudio else {
                 if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
-            if spot.offset > .zero || rate != 1 {
+            if let opening, isFed(spot.track) {
+                let first = pipeline.reference.filePosition.map { BookTime(microseconds: $0 / 1000) }
+                needle.count(from: opening.origin(first: first ?? .zero))
+            }
+            if spot.offset > needle.origin || rate != 1 {
                 move(to: spot, for: purpose, isFresh: true)
             } else {
                 arrived(spot, purpose)
             }
         case .seeking(let spot, let purpose): arrived(spot, purpose)
-        case .steady, .ended, .failed: break
+        case .finding, .steady, .ended, .failed: break
         }
     }
 
-    private func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
+    /// - Parameter isSure: the first sound is at the sink, so that the pipeline knows where it is.
+    func arrived(_ spot: Reel.Spot, _ purpose: Purpose, isSure: Bool = true) {
         phase = .steady
+        pendingSeek = nil
+        supplying?.cancel()
+        crate?.settle(on: spot.track)
         if opensAsRing { set(opensAsRing: false) }
         patience?.cancel()
         let target = needle.reel.tracks[spot.track].start + spot.offset
-        let said = pipeline.reference.filePosition.map { needle.reel.place(track: spot.track, filePosition: $0) }
+        let said = isSure ? pipeline.reference.filePosition.map(needle.place) : nil
         // While playing the sound has already gone on a little from where it was put.
         let place = said.flatMap { abs($0.seconds - target.seconds) > 0.25 ? $0 : nil } ?? target
-        switch purpose {
-        case .load:
-            needle.settle(at: place, aim: nil)
-            report(EngineReport(load, .ready(at: place)))
-        case .seek(let aim):
-            needle.settle(at: place, aim: aim)
-            // The listener may already have asked for another: only the last is told.
-            if waiting == nil { report(EngineReport(load, .seeked(to: place))) }
-        case .goOn: needle.settle(at: place, aim: nil)
-        }
+        needle.settle(at: place, aim: purpose.aim)
+        if purpose.isLoad { report(EngineReport(load, .ready(at: place))) }
+        // The listener may already have asked for another: only the last is told.
+        if purpose.aim != nil, waiting == nil { report(EngineReport(load, .seeked(to: place))) }
         if waiting != nil {
             startWaitingSeek()
         } else if rate != pipelineRate {
             applyRate()
         } else {
             applyPlaying()
+            watchSupply()
         }
     }
 
-    private func streamEnded() {
+    func streamEnded() {
         let track = needle.track
-        let played = pipeline.reference.filePosition.map { needle.reel.place(track: track, filePosition: $0) }
+        let played = pipeline.reference.filePosition.map(needle.place)
+        if let failure = crate?.feed?.failure { return fail(failure, at: played) }
         if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
@@ -175,89 +252,12 @@ final class Turn {
         report(EngineReport(load, .ended))
     }
 
-    private func filled(_ percent: Int) {
+    func filled(_ percent: Int) {
         isFilling = percent < 100
         if case .steady = phase { applyPlaying() }
     }
 
-    // MARK: moving
-
-    private func startWaitingSeek() {
-        guard let (place, aim) = waiting else { return }
-        waiting = nil
-        let spot = needle.reel.spot(at: place)
-        let isHere = needle.beginMove(to: place) && needle.track == spot.track
-        if isHere { move(to: spot, for: .seek(aim: aim)) } else { open(spot, for: .seek(aim: aim)) }
-    }
-
-    private func applyRate() {
-        guard rate != pipelineRate else { return }
-        let track = needle.track
-        let place = needle.position ?? needle.reel.tracks[track].start
-        let spot = needle.reel.spot(at: place)
-        let isHere = needle.beginMove(to: place) && needle.track == spot.track
-        if isHere { move(to: spot, for: .goOn) } else { open(spot, for: .goOn) }
-    }
-
-    private func open(_ spot: Reel.Spot, for purpose: Purpose) {
-        _ = needle.beginMove(to: needle.reel.tracks[spot.track].start + spot.offset)
-        phase = .opening(spot, purpose)
-        pipeline.rewind()
-        since = needle.open(spot.track)
-        pipelineRate = 1
-        isFilling = false
-        missing = nil
-        beginPatience(isStream: needle.reel.isStream(spot.track))
-        if !pipeline.open(needle.reel.tracks[spot.track].audio) {
-            // Its error message, with the reason, is already on its way: this one comes behind it.
-            post(.complaint(Complaint(domain: .other, code: 0, text: "it cannot be opened", origin: .other)), since)
-        }
-    }
-
-    /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short), and a
-    /// server may send just enough to stay within its time limit: neither must leave the listener waiting for ever.
-    private func beginPatience(isStream: Bool) {
-        patience?.cancel()
-        let stamp = since
-        let post = self.post
-        patience = Task {
-            guard (try? await Task.sleep(for: .seconds(isStream ? 90 : 10))) != nil else { return }
-            post(.overdue, stamp)
-        }
-    }
-
-    /// - Parameter isFresh: the file was opened for this. One that has been played for a while may refuse to seek and
-    ///   do it when opened anew.
-    private func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
-        phase = .seeking(spot, purpose)
-        since = needle.stamp + 1  // the flush of this seek
-        pipelineRate = rate
-        if pipeline.seek(to: spot.offset, rate: rate) { return }
-        guard isFresh else { return open(spot, for: purpose) }
-        guard !opensAsRing, needle.reel.isStream(spot.track) else {
-            return fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
-        }
-        // Once more, in another way: oggdemux refuses every seek in a stream that was pushed to it and whose end had
-        // come in before it began to look for that end, as with a short file from near by. Where it may fetch, it seeks.
-        set(opensAsRing: true)
-        open(spot, for: purpose)
-    }
-
-    private func set(opensAsRing: Bool) {
-        self.opensAsRing = opensAsRing
-        pipeline.set(opensAsRing: opensAsRing)
-    }
-
-    private func applyPlaying() {
-        let isStarved = wantsToPlay && isFilling
-        pipeline.set(playing: wantsToPlay && !isFilling)
-        needle.runs(at: wantsToPlay && !isFilling ? pipelineRate : nil)
-        guard isStarved != saidBuffering else { return }
-        saidBuffering = isStarved
-        report(EngineReport(load, .buffering(isStarved)))
-    }
-
-    private func fail(_ failure: EngineFailure, at place: BookTime? = nil) {
+    func fail(_ failure: EngineFailure, at place: BookTime? = nil) {
         phase = .failed
         needle.hold(at: place ?? needle.position)
         close()

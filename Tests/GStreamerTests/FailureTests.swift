@@ -9,7 +9,7 @@ import Testing
         let reports = Reports()
         let engine = GStreamerEngine(
             sink: sink ?? Recording.sink("\(Sounds.folder)/failure-\(name).raw"), scratch: Sounds.folder,
-            report: reports.add)
+            bytes: LoopbackBytes(), report: reports.add)
         let load = LoadID(number: 7)
         engine.load(load, tracks: tracks, at: .zero, rate: 1, volume: 1)
         let word = try await reports.nextWord(load)

@@ -11,9 +11,9 @@ struct Rig {
     let path: String
     let load = LoadID(number: 1)
 
-    init(_ name: String) {
+    init(_ name: String, bytes: (any ByteShelf)? = nil) {
         path = "\(Sounds.folder)/\(name).raw"
-        engine = GStreamerEngine(sink: Recording.sink(path), scratch: Sounds.folder, report: reports.add)
+        engine = GStreamerEngine(sink: Recording.sink(path), scratch: Sounds.folder, bytes: bytes, report: reports.add)
     }
 
     func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }

@@ -143,7 +143,7 @@ private final class Body: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-private func spawnThread(_ run: @escaping @Sendable () -> Void) {
+func spawnThread(_ run: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     pthread_create(
         &thread, nil,

@@ -1,0 +1,191 @@
+internal import EventLoop
+internal import Framing
+internal import Listening
+internal import Synchronization
+
+/// What one source element reads: a stream's file, or the part of it behind a cut as though that were the whole.
+///
+/// GStreamer asks on threads of its own, which wait here; the answers come from tasks. An answer that nobody waits for any
+/// more, after a flush or another question, is dropped.
+final class Feed: Sendable {
+    enum Outcome: Hashable, Sendable {
+        /// So many bytes were copied, fewer than asked only at the end.
+        case bytes(Int)
+        case end
+        /// The pipeline flushes or stops.
+        case interrupted
+    }
+
+    /// What a streaming thread waits for.
+    struct Want: Hashable, Sendable {
+        let offset: Int64
+        let count: Int
+    }
+
+    private struct State {
+        var isFlushing = false
+        var isClosed = false
+        /// Of the last question.
+        var ticket: UInt64 = 0
+        var answer: Result<[UInt8], EngineFailure>?
+        /// The last answer: many small questions in a row are answered from it.
+        var block = (offset: Int64(0), bytes: [UInt8]())
+        var want: Want?
+        var failure: EngineFailure?
+    }
+
+    let number: UInt64
+    /// The length of what is presented.
+    let size: Int64
+    let fileSize: Int64
+    private let reader: any ByteReader
+    private let cut: Cut
+    /// Told when a question has not been answered for a while.
+    private let starves: @Sendable (Feed) -> Void
+    private let state = Monitor(State())
+
+    private static let numbers = Atomic<UInt64>(0)
+    private static let open = Locked<[UInt64: Feed]>([:])
+    /// As much as is taken at once of what is here.
+    private static let blockSize: Int64 = 1 << 16
+    /// Shorter waits are nothing to speak of.
+    private static let notice = Duration.milliseconds(100)
+
+    init(_ opening: Opening, starves: @escaping @Sendable (Feed) -> Void) {
+        number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+        reader = opening.file.reader
+        cut = opening.cut
+        fileSize = opening.size
+        size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
+        self.starves = starves
+        Self.open.withLock { $0[number] = self }
+    }
+
+    /// The open feed of this number.
+    static func find(_ number: UInt64) -> Feed? { open.withLock { $0[number] } }
+
+    /// Lets go of whoever waits, for good.
+    func close() {
+        state.change { $0.isClosed = true }
+        Self.open.withLock { $0[number] = nil }
+    }
+
+    func set(flushing: Bool) { state.change { $0.isFlushing = flushing } }
+
+    /// What is behind a cut, as GStreamer calls it; nil: it finds out. That would mean reads in the middle and at the
+    /// end, of a file whose kind is known.
+    var type: String? {
+        guard cut.byte > 0 else { return nil }
+        return cut.head.starts(with: Array("fLaC".utf8)) ? "audio/x-flac" : "audio/mpeg, mpegversion=(int)1"
+    }
+
+    /// Why it ends before its size; the first that the reader threw.
+    var failure: EngineFailure? { state.withLock { $0.failure } }
+    /// What is being waited for now.
+    var want: Want? { state.withLock { $0.want } }
+
+    /// Copies the bytes from `offset` on. Blocks until they are here, or nobody wants them any more.
+    func fill(_ target: UnsafeMutableRawBufferPointer, from offset: Int64) -> Outcome {
+        var done = 0
+        if offset < cut.head.count, offset >= 0 {
+            let part = cut.head[Int(offset)...].prefix(target.count)
+            target.copyBytes(from: part)
+            done = part.count
+        }
+        while done < target.count {
+            let place = cut.byte + offset + Int64(done) - Int64(cut.head.count)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: target[done...])
+            switch copy(to: rest, from: place) {
+            case .bytes(let count): done += count
+            case .end: return done > 0 ? .bytes(done) : .end
+            case .interrupted: return .interrupted
+            }
+        }
+        return .bytes(done)
+    }
+
+    /// - Parameter offset: in the file itself.
+    private func copy(to target: UnsafeMutableRawBufferPointer, from offset: Int64) -> Outcome {
+        let have: Outcome? = state.withLock { state in
+            if state.isClosed || state.isFlushing { return .interrupted }
+            let skipped = offset - state.block.offset
+            if skipped >= 0, skipped < state.block.bytes.count {
+                let part = state.block.bytes[Int(skipped)...].prefix(target.count)
+                target.copyBytes(from: part)
+                return .bytes(part.count)
+            }
+            return state.failure == nil ? nil : .end
+        }
+        if let have { return have }
+        let here = reader.available(from: offset)
+        let count = max(target.count, Int(min(here, Self.blockSize)))
+        switch ask(Want(offset: offset, count: count), isHere: here >= target.count) {
+        case .bytes(let bytes):
+            let part = bytes.prefix(target.count)
+            target.copyBytes(from: part)
+            return part.isEmpty ? .end : .bytes(part.count)
+        case .failed: return .end
+        case .interrupted: return .interrupted
+        }
+    }
+
+    private enum Answer {
+        case bytes([UInt8])
+        case failed
+        case interrupted
+    }
+
+    private func ask(_ want: Want, isHere: Bool) -> Answer {
+        let ticket = state.withLock { state in
+            state.ticket += 1
+            state.answer = nil
+            state.want = want
+            return state.ticket
+        }
+        let reading = Task { [self] in
+            do throws(EngineFailure) {
+                take(.success(try await reader.read(at: want.offset, count: want.count)), for: ticket)
+            } catch {
+                take(.failure(error), for: ticket)
+            }
+        }
+        let watch =
+            isHere
+            ? nil
+            : Task { [self] in
+                guard (try? await Task.sleep(for: Self.notice)) != nil else { return }
+                starves(self)
+            }
+        defer { watch?.cancel() }
+        let answer: Answer = state.wait { state in
+            if state.isClosed || state.isFlushing {
+                state.ticket += 1
+                state.want = nil
+                return .interrupted
+            }
+            guard let answer = state.answer else { return nil }
+            state.want = nil
+            state.answer = nil
+            switch answer {
+            case .success(let bytes):
+                state.block = (want.offset, bytes)
+                return .bytes(bytes)
+            case .failure(let failure):
+                state.failure = state.failure ?? failure
+                return .failed
+            }
+        }
+        if case .interrupted = answer { reading.cancel() }
+        return answer
+    }
+
+    private func take(_ answer: Result<[UInt8], EngineFailure>, for ticket: UInt64) {
+        state.change { if $0.ticket == ticket { $0.answer = answer } }
+    }
+
+    /// Waits until about so many bytes are here from what is waited for on, or nothing more comes.
+    func refill(_ count: Int) async {
+        guard let want else { return }
+        _ = try? await reader.read(at: want.offset, count: max(want.count, count))
+    }
+}

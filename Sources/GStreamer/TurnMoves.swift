@@ -1,0 +1,145 @@
+internal import Listening
+
+/// From one place to another.
+extension Turn {
+    func startWaitingSeek() {
+        guard let (place, aim) = waiting else { return }
+        waiting = nil
+        let spot = needle.reel.spot(at: place)
+        switch phase {
+        // Whoever waits for the load is told with the seek.
+        case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
+            open(spot, for: Purpose(isLoad: purpose.isLoad, aim: aim))
+        case .steady, .ended, .failed:
+            let isHere = isReachable(spot)
+            if needle.beginMove(to: place), isHere {
+                move(to: spot, for: .seek(aim: aim))
+            } else {
+                open(spot, for: .seek(aim: aim))
+            }
+        }
+    }
+
+    /// Whether the pipeline gets there from where it is without reading what nobody will hear. Asked before the move
+    /// begins.
+    func isReachable(_ spot: Reel.Spot) -> Bool {
+        guard needle.track == spot.track else { return false }
+        guard isFed(spot.track) else { return true }
+        var start = BookTime.zero
+        if let reach, reach.track == spot.track {
+            guard let from = reach.start else { return true }
+            start = from
+        }
+        let here = pipeline.reference.filePosition.map { needle.origin + BookTime(microseconds: $0 / 1000) } ?? start
+        return spot.offset >= start && spot.offset <= here + Self.stride
+    }
+
+    func applyRate() {
+        guard rate != pipelineRate else { return }
+        let track = needle.track
+        let place = needle.position ?? needle.reel.tracks[track].start
+        let spot = needle.reel.spot(at: place)
+        let isHere = isReachable(spot)
+        if needle.beginMove(to: place), isHere { move(to: spot, for: .goOn) } else { open(spot, for: .goOn) }
+    }
+
+    func open(_ spot: Reel.Spot, for purpose: Purpose) {
+        _ = needle.beginMove(to: needle.reel.tracks[spot.track].start + spot.offset)
+        letGo()
+        patience?.cancel()
+        pipeline.rewind()
+        since = needle.open(spot.track)
+        openedAt = since
+        pipelineRate = 1
+        isFilling = false
+        missing = nil
+        if isFed(spot.track) {
+            find(spot, for: purpose)
+        } else {
+            phase = .opening(spot, purpose)
+            beginPatience(isFetched: needle.reel.isStream(spot.track))
+            opened(pipeline.open(needle.reel.tracks[spot.track].audio))
+        }
+    }
+
+    /// Asks the reader; what comes of it is heard as `found` or `lost`.
+    func find(_ spot: Reel.Spot, for purpose: Purpose) {
+        phase = .finding(spot, purpose)
+        guard let file = crate?.file(spot.track) else { return }
+        let stamp = since
+        let post = self.post
+        finding = Task {
+            do throws(EngineFailure) {
+                post(.found(try await file.opening(at: spot.offset)), stamp)
+            } catch {
+                post(.lost(error), stamp)
+            }
+        }
+        sayIfSlow(stamp)
+    }
+
+    func open(_ opening: Opening, at spot: Reel.Spot, for purpose: Purpose) {
+        guard let feed = crate?.feed(of: opening) else { return }
+        phase = .opening(spot, purpose)
+        reach = (spot.track, opening.reachesAll ? nil : opening.cut.time)
+        self.opening = opening
+        beginPatience(isFetched: false)
+        opened(pipeline.open(feed))
+    }
+
+    func opened(_ isUnderWay: Bool) {
+        guard !isUnderWay else { return }
+        // Its error message, with the reason, is already on its way: this one comes behind it.
+        post(.complaint(Complaint(domain: .other, code: 0, text: "it cannot be opened", origin: .other)), since)
+    }
+
+    /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short), and a
+    /// server may send just enough to stay within its time limit: neither must leave the listener waiting for ever.
+    func beginPatience(isFetched: Bool) {
+        patience?.cancel()
+        let stamp = since
+        let post = self.post
+        patience = Task {
+            guard (try? await Task.sleep(for: .seconds(isFetched ? 90 : 10))) != nil else { return }
+            post(.overdue, stamp)
+        }
+    }
+
+    /// - Parameter isFresh: the file was opened for this. One that has been played for a while may refuse to seek and
+    ///   do it when opened anew.
+    func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
+        phase = .seeking(spot, purpose)
+        since = needle.stamp + 1  // the flush of this seek
+        pipelineRate = rate
+        self.isFresh = isFresh
+        let offset = spot.offset - needle.origin
+        guard isFed(spot.track) else {
+            if !pipeline.seek(to: offset, rate: rate) { refused(spot, purpose) }
+            return
+        }
+        supplying?.cancel()
+        isFilling = false
+        guard let seek = pipeline.prepareSeek(to: offset, rate: rate) else { return refused(spot, purpose) }
+        pendingSeek = seek
+        let stamp = since
+        let post = self.post
+        Task { if await !Seeker.shared.push(seek) { post(.refused, stamp) } }
+        sayIfSlow(stamp)
+    }
+
+    func refused(_ spot: Reel.Spot, _ purpose: Purpose) {
+        guard isFresh else { return open(spot, for: purpose) }
+        guard !opensAsRing, needle.reel.isStream(spot.track), !isFed(spot.track) else {
+            return fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
+        }
+        // Once more, in another way: oggdemux refuses every seek in a stream that was pushed to it and whose end had
+        // come in before it began to look for that end, as with a short file from near by. Where it may fetch, it seeks.
+        set(opensAsRing: true)
+        open(spot, for: purpose)
+    }
+
+    func set(opensAsRing: Bool) {
+        self.opensAsRing = opensAsRing
+        pipeline.set(opensAsRing: opensAsRing)
+    }
+}

@@ -1,0 +1,66 @@
+internal import Listening
+
+/// Playing, as long as there is something to play.
+extension Turn {
+    func applyPlaying() {
+        pipeline.set(playing: wantsToPlay && !isFilling)
+        needle.runs(at: wantsToPlay && !isFilling ? pipelineRate : nil)
+        say(buffering: wantsToPlay && isFilling)
+    }
+
+    func say(buffering: Bool) {
+        guard buffering != saidBuffering else { return }
+        saidBuffering = buffering
+        report(EngineReport(load, .buffering(buffering)))
+    }
+
+    /// What is left when sound is stopped for want of more, so that none of it is lost.
+    static let reserve = BookTime.seconds(0.2)
+    /// How far ahead a parser is let read on to get there.
+    static let stride = BookTime.seconds(10)
+
+    /// Looks whether there is enough, if anything is waited for: not at once, the clock may just be starting.
+    func watchSupply(after delay: BookTime = .seconds(0.2)) {
+        guard !isFilling, let feed = crate?.feed, feed.want != nil else { return }
+        let number = feed.number
+        let post = self.post
+        let stamp = since
+        supplying?.cancel()
+        supplying = Task {
+            guard (try? await Task.sleep(for: .microseconds(delay.microseconds))) != nil else { return }
+            post(.starving(feed: number), stamp)
+        }
+    }
+
+    /// Stops the clock once what is on its way to the sink is nearly used up and more is being waited for; until then
+    /// nobody notices.
+    func checkSupply() {
+        guard let feed = crate?.feed, feed.want != nil else { return }
+        guard case .steady = phase else { return interruptIfStuck() }
+        guard wantsToPlay, !isFilling else { return }
+        let number = feed.number
+        let post = self.post
+        let stamp = since
+        let left = pipeline.supply - Self.reserve
+        guard left <= .zero else { return watchSupply(after: left + .seconds(0.02)) }
+        supplying?.cancel()
+        isFilling = true
+        applyPlaying()
+        let seconds = needle.reel.tracks[needle.lastTrack].duration.seconds
+        let enough = seconds > 0 ? (Double(feed.fileSize) / seconds * 2).clamped(to: 4096...262_144) : 32_768
+        supplying = Task {
+            await feed.refill(Int(enough))
+            post(.refilled(feed: number), stamp)
+        }
+    }
+
+    /// Says that it waits for bytes when a move takes long: the listener hears nothing meanwhile.
+    func sayIfSlow(_ stamp: UInt64) {
+        let post = self.post
+        supplying?.cancel()
+        supplying = Task {
+            guard (try? await Task.sleep(for: .milliseconds(500))) != nil else { return }
+            post(.slow, stamp)
+        }
+    }
+}
