@@ -37,6 +37,10 @@ internal import Store
     var opening = 0
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
+    /// What plays next.
+    var queue = Queue()
+    /// Why the queue did not go on; told until something plays or the queue changes.
+    var queueTrouble: String?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
     private var syncDeadline: Int64?
@@ -69,6 +73,7 @@ internal import Store
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         for effect in effects { perform(effect, now) }
+        if effects.contains(where: \.isRealEnd) { playFromQueue() }
         announce(seeked: effects.contains(.seeked))
         schedulePlayer()
         settleWaiters()
@@ -91,7 +96,8 @@ internal import Store
         case .close(let item): perform(sync.closed(item, now))
         case .finished(let item): finished(item, now)
         case .jumped(let item, let from, let to, let cause):
-            store.post(.move(Move(at: now.wall, item: item, from: from, to: to, cause: cause.rawValue)))
+            keep(cause, of: item, from: from, to: to)
+        case .placed(let item, let place): placed(item, place, now)
         case .seeked: break
         case .rememberRate(let item, let rate): store.post(.rate(item, rate))
         }
@@ -172,6 +178,21 @@ internal import Store
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
         store.journal(place: place, stretch: stretch, at: now.wall)
         perform(effects.filter { if case .save = $0 { false } else { true } })
+    }
+
+    /// Into the ring.
+    func keep(_ cause: Player.JumpCause, of item: ItemID, from: BookTime, to: BookTime) {
+        let move = Move(at: time.now.wall, item: item, from: from, to: to, cause: cause)
+        if move.isWorthKeeping { store.post(.move(move)) }
+    }
+
+    private func placed(_ item: ItemID, _ place: BookTime, _ now: Moment) {
+        let duration = player.item?.duration ?? .zero
+        let made = now.wall + shelves.clockOffset(of: item)
+        store.post(.place(Place(item: item, position: place, duration: duration, updated: made)))
+        guard item.source == "abs" else { return }
+        perform(
+            sync.write(ProgressWrite(item: item, kind: .place, position: place, duration: duration, made: made), now))
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {

@@ -59,8 +59,16 @@ extension Player {
             }
             effects.append(.seek(load, to: goal))
             pausedSince = nil
-        case .loading: target = goal
-        case .opening, .stopped: place = goal
+            landed = goal
+        case .loading:
+            target = goal
+            landed = goal
+            // Chosen by the listener: true whatever the pipeline says.
+            effects = [.heard(Heard(item: item.id, place: goal, listened: .zero, why: .seek))]
+        case .opening, .stopped:
+            place = goal
+            chosen = phase == .stopped ? nil : goal
+            effects = [.placed(item.id, goal)]
         }
         isFinished = false
         partIndex = index(of: goal)
@@ -92,7 +100,8 @@ extension Player {
         guard item != nil else { return [] }
         let effects = jump(to: goal, cause, now)
         isFinished = finished
-        return effects
+        // Whoever sets it keeps it, too.
+        return effects.filter { if case .placed = $0 { false } else { true } }
     }
 }
 
