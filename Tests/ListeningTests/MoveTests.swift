@@ -243,8 +243,11 @@ private struct Ring {
         desk.send(.open(plain, at: .seconds(50), play: true, rate: 1))
         #expect(desk.position == 20)
         desk.report(.ready(at: .seconds(20)))
-        desk.send(.stop)
+        desk.report(.failed(.unreachable(reason: "gone")))
+        desk.send(.seek(to: .seconds(30)))
+        desk.send(.pause(.listener))
         desk.send(.play)
+        #expect(desk.effects == [.reopen(plain.id, at: .seconds(30), play: true, after: .zero)])
         desk.send(.open(plain, at: .seconds(70), play: true, rate: 1))
         #expect(desk.position == 70, "an old choice does not win again")
     }

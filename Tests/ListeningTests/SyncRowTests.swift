@@ -126,11 +126,12 @@ import Testing
         var wire = Wire()
         wire.open("s", at: 100)
         wire.hear(5, to: 105, .pause)
-        wire.answer(.later(retryAfter: nil))
+        wire.answer(.later(retryAfter: 1000))
         wire.hear(0, to: 0, .seek)
         wire.take(wire.sync.write(command(.restart, at: 0, made: wire.now.wall), wire.now))
         wire.hear(50, to: 50, .stop)
         wire.close()
+        #expect(wire.sent.isEmpty, "the server rests")
         wire.take(wire.sync.hurry(at: wire.now))
         guard case .progress(let write)? = wire.request else { return #expect(Bool(false), "\(wire.sent)") }
         #expect(write.kind == .restart)
@@ -155,6 +156,20 @@ import Testing
         wire.answer(.accepted)
         guard case .progress(let write)? = wire.request else { return #expect(Bool(false)) }
         #expect(write.made == wire.now.wall)
+    }
+
+    @Test func aClockSetBackChangesNoOrder() {
+        var wire = Wire()
+        wire.open("s", at: 100)
+        wire.hear(5, to: 105, .pause)
+        wire.answer(.later(retryAfter: 1000))
+        wire.hear(0, to: 0, .seek)
+        wire.take(wire.sync.write(command(.restart, at: 0, made: wire.now.wall), wire.now))
+        wire.now.wall -= 3_600_000
+        wire.hear(50, to: 50, .stop)
+        wire.close()
+        wire.take(wire.sync.hurry(at: wire.now))
+        guard case .progress? = wire.request else { return #expect(Bool(false), "\(wire.sent)") }
     }
 
     @Test func aRefusedCommandHoldsNothingUp() {
