@@ -43,6 +43,7 @@ let package = Package(
 
         // Pure rooms.
         room("Listening"),
+        room("Framing", "Listening"),
         room("HTTP"),
         room("DBus"),
         room("Audiobookshelf", "Listening", "HTTP"),
@@ -85,6 +86,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop"], path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
+        tests("FramingTests", "Framing", "Listening", "TestSupport"),
         tests("DBusTests", "DBus"),
         tests("MPRISTests", "MPRIS", "DBus", "Listening"),
         tests("ControlTests", "Control", "DBus"),
@@ -106,6 +108,6 @@ let package = Package(
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
         // The built program on real parts.
-        tests("EndToEndTests", "dogear", "Control", "EventLoop", "StandIn", "TestSupport"),
+        tests("EndToEndTests", "dogear", "Control", "EventLoop", "Listening", "StandIn", "Store", "TestSupport"),
     ]
 )

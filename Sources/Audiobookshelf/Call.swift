@@ -5,11 +5,15 @@ struct Call: Sendable {
     let method: String
     /// As the server's source names it, for error texts: "GET /api/items/:id".
     let endpoint: String
-    let path: [String]
+    private(set) var path: [String]
     var query: [(String, String)] = []
     var headers: [HTTPHeader] = []
     var body: JSON?
     var timeout = 30.0
+    /// Of the answer, in bytes.
+    var bodyLimit = 64 << 20
+    /// Sent as it is, instead of ``body``.
+    var text: String?
     /// For people, when it is not there.
     var what = "what was asked for"
 
@@ -25,10 +29,11 @@ struct Call: Sendable {
     func request(_ server: ServerAddress, headers more: [HTTPHeader], caFile: String?) -> HTTPRequest {
         var headers = self.headers + more
         if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
-        headers.append(HTTPHeader("Accept", "application/json"))
+        if text != nil { headers.append(HTTPHeader("Content-Type", "text/plain;charset=UTF-8")) }
+        headers.append(HTTPHeader("Accept", text == nil ? "application/json" : "*/*"))
         return HTTPRequest(
-            method, server.url(path, query: query), headers: headers, body: body?.bytes, caFile: caFile,
-            timeout: timeout)
+            method, server.url(path, query: query), headers: headers, body: text.map { Array($0.utf8) } ?? body?.bytes,
+            caFile: caFile, timeout: timeout, bodyLimit: bodyLimit)
     }
 
     fileprivate func with(_ change: (inout Call) -> Void) -> Call {
@@ -131,6 +136,32 @@ extension Call {
 
     static func patchProgress(_ id: ShelfItemID, body: JSON) -> Call {
         progress("PATCH", id).with { $0.body = body }
+    }
+
+    /// Engine.IO by polling. The slash at the end belongs to the path.
+    ///
+    /// - Parameter session: nil opens one.
+    static func poll(session: String?, timeout: Double) -> Call {
+        engine("GET", session).with {
+            $0.timeout = timeout
+            $0.bodyLimit = 16 << 20  // a whole user comes with all their progress
+        }
+    }
+
+    static func push(_ packet: String, session: String) -> Call {
+        engine("POST", session).with {
+            $0.text = packet
+            $0.timeout = 15
+            $0.bodyLimit = 64 << 10
+        }
+    }
+
+    private static func engine(_ method: String, _ session: String?) -> Call {
+        Call(method, "/socket.io").with {
+            $0.path.append("")
+            $0.query = [("EIO", "4"), ("transport", "polling")] + (session.map { [("sid", $0)] } ?? [])
+            $0.what = "the live connection"
+        }
     }
 
     private static func progress(_ method: String, _ id: ShelfItemID) -> Call {

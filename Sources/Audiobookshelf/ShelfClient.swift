@@ -119,6 +119,25 @@ public actor ShelfClient {
         }
     }
 
+    // MARK: The live connection
+
+    /// Sends a request of the live connection: with the custom headers, without a login, which goes in a packet.
+    func sendBare(_ call: Call) async throws(ShelfError) -> HTTPResponse {
+        try await send(call, headers: loaded().headers)
+    }
+
+    /// What opens the live connection now.
+    func bearer() async throws(ShelfError) -> String { try await current().bearer }
+
+    /// What opens it after this one was refused.
+    func bearer(after refused: String) async throws(ShelfError) -> String {
+        try await renew(after: refused)
+        return try await loaded().bearer
+    }
+
+    /// The present one, if it is in memory; asks and exchanges nothing.
+    var presentBearer: String? { secrets?.bearer }
+
     // MARK: Tokens
 
     /// The secrets to send now, exchanged beforehand when they are about to expire.

@@ -209,6 +209,7 @@ extension Service {
 
     private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport {
         let row = try await shelves.logIn(request)
+        live.signedIn(row.id, player.item?.id)
         sync { $0.signedIn(account: row.id, time.now) }
         return AccountsReport(accounts: [row])
     }
@@ -233,6 +234,7 @@ extension Service {
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
+        live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }
 }

@@ -18,6 +18,7 @@ extension Service {
                 Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))
         }
         for account in shelves.accounts { checks.append(await shelves.check(account)) }
+        checks.append(live.check)
         checks.append(unsentCheck())
         return DoctorReport(checks: checks)
     }

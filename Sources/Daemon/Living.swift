@@ -37,6 +37,7 @@ extension Service {
                 let rate = try await store.rate(of: last.item.id) ?? settings.rate
                 var item = last.item
                 if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
+                told = last.place
                 send(.restore(item, at: last.place.position, rate: rate, finished: last.place.isFinished))
             }
         } catch {

@@ -114,6 +114,7 @@ extension Service {
         let made = now.wall + shelves.clockOffset(of: id)
         if let target {
             let place = Place(item: id, position: target, duration: duration, isFinished: finished, updated: made)
+            if player.item?.id == id { told = place }
             do throws(StoreError) { try await store.write(.place(place)) } catch {
                 throw ControlError(.failed, "\(error)")
             }

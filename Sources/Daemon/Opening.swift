@@ -60,9 +60,11 @@ extension Service {
         isWhole = whole
         failure = nil
         let item = await pictured(opened.item)
+        told = Place(item: item.id, position: place, duration: item.duration, updated: serverNow(of: item.id))
         let rate = (try? await store.rate(of: item.id)) ?? settings.rate
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
+        if beginning.isOutdone { sync { $0.outdone(item.id, time.now) } }
         leaveQueue(item.id)
         send(.open(item, at: place, play: play, rate: rate, whole: whole))
         if let session = opened.session {
@@ -128,6 +130,8 @@ extension Service {
         guard !waiters.isEmpty else { return }
         let outcome: Result<Void, ControlError>? =
             switch player.phase {
+            // Where it plays is known in a moment.
+            case .playing where player.isAsking: nil
             case .playing, .paused: .success(())
             case .opening, .loading: nil
             case .stopped, .empty: .failure(failure ?? ControlError(.failed, player.error ?? "nothing plays"))

@@ -41,6 +41,9 @@ internal import Store
     var queue = Queue()
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
+    let live: LiveUpdates
+    /// The place of the present item as it was last written down, here or by another device.
+    var told: Place?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
     private var syncDeadline: Int64?
@@ -65,6 +68,8 @@ internal import Store
         self.time = time
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
+        live = LiveUpdates(shelves: shelves, time: time)
+        live.listen { [weak self] in self?.heard(live: $0) }
     }
 
     // MARK: Events
@@ -77,6 +82,7 @@ internal import Store
         announce(seeked: effects.contains(.seeked))
         schedulePlayer()
         settleWaiters()
+        live.follow(player.item?.id)
     }
 
     var position: BookTime { player.position(engine: engine.position(player.load)) }
@@ -98,6 +104,8 @@ internal import Store
         case .jumped(let item, let from, let to, let cause):
             keep(cause, of: item, from: from, to: to)
         case .placed(let item, let place): placed(item, place, now)
+        case .ask(let question): ask(question)
+        case .took(let place): took(place)
         case .seeked: break
         case .rememberRate(let item, let rate): store.post(.rate(item, rate))
         }
@@ -173,6 +181,7 @@ internal import Store
         let place = Place(
             item: heard.item, position: heard.place, duration: player.item?.duration ?? .zero,
             isFinished: heard.why == .end, updated: serverNow)
+        told = place
         let effects = sync.heard(heard, serverNow: serverNow, now)
         // The stretch is among the effects: both are kept together or not at all.
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
@@ -189,7 +198,9 @@ internal import Store
     private func placed(_ item: ItemID, _ place: BookTime, _ now: Moment) {
         let duration = player.item?.duration ?? .zero
         let made = now.wall + shelves.clockOffset(of: item)
-        store.post(.place(Place(item: item, position: place, duration: duration, updated: made)))
+        let written = Place(item: item, position: place, duration: duration, updated: made)
+        told = written
+        store.post(.place(written))
         guard item.source == "abs" else { return }
         perform(
             sync.write(ProgressWrite(item: item, kind: .place, position: place, duration: duration, made: made), now))

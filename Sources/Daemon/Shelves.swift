@@ -216,12 +216,15 @@ internal import Store
 
     /// Where the server has the listener; nil if it cannot be asked or has nothing.
     func place(of id: ItemID) async -> Place? {
-        guard let (client, shelf) = try? client(of: id), let progress = try? await client.progress(of: shelf) else {
-            return nil
-        }
-        return Place(
-            item: id, position: progress.position, duration: progress.duration, isFinished: progress.isFinished,
-            updated: progress.updated)
+        try? await serverPlace(of: id)
+    }
+
+    /// - Returns: nil if the item was never opened.
+    func serverPlace(of id: ItemID) async throws(ShelfError) -> Place? {
+        let (client, shelf) = try client(of: id)
+        let progress = try await client.progress(of: shelf)
+        await noteClock(client)
+        return progress.map { Place(item: id, $0) }
     }
 
     // MARK: Delivery

@@ -75,12 +75,14 @@ public struct Beginning: Hashable, Sendable {
     public private(set) var place: BookTime
     /// What moved the listener on the way here, in order.
     public private(set) var steps: [Step] = []
+    /// Another device went on: what is older is not to be told to the server.
+    public let isOutdone: Bool
 
     /// - Parameters:
     ///   - server: what the source says.
     ///   - own: where the player stands, which goes before the journal but not before another device.
     public init(of item: Item, server: Place?, journal: Place?, own: BookTime? = nil) {
-        let isOutdone = server.map { server in journal.map { $0.isOutdone(by: server) } ?? (own == nil) } ?? false
+        isOutdone = server.map { server in journal.map { $0.isOutdone(by: server) } ?? (own == nil) } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
             return

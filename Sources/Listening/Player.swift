@@ -52,6 +52,15 @@ public struct Player: Sendable {
     /// Since when time counts as listened: while sound comes.
     var listeningSince: Int64?
     var pausedSince: Int64?
+    /// Playing is wanted after a long pause, and this is asked before the sound comes.
+    var question: Question?
+    var questions: UInt64 = 0
+    /// Paused, and since when other devices may have gone on unseen.
+    var unseenSince: Moment?
+    /// The place is another device's, and nothing was heard here since.
+    var isBorrowed = false
+    /// The server tells at once what other devices do, and nothing was missed.
+    var isWatched = false
     /// Failures in a row of a stream that had played.
     var failures = 0
     /// Where the last jump of this load led.
@@ -60,6 +69,9 @@ public struct Player: Sendable {
     var chosen: BookTime?
     /// The item was played to its end; playing again starts at its beginning.
     public internal(set) var isFinished = false
+
+    /// Playing is wanted; whether another device went on meanwhile is being asked.
+    public var isAsking: Bool { question != nil }
 
     public static let rates = 0.5...3.0
 
@@ -103,7 +115,7 @@ public struct Player: Sendable {
     /// How long until time alone changes something: the next journal line, chapter, or border of what Next can do.
     /// - Returns: nil while nothing moves by itself.
     public func wake(engine: BookTime?) -> BookTime? {
-        guard phase == .playing, !isBuffering, let part else { return nil }
+        guard phase == .playing, !isBuffering, !isAsking, let part else { return nil }
         let now = position(engine: engine)
         var borders = [part.end]
         if !movesByChapter, let end = parts.last?.end { borders.append(end - options.skipForward) }
@@ -143,6 +155,12 @@ extension Player {
         /// The listener's place was set from outside: restart, finish, another device.
         case replace(BookTime, finished: Bool, JumpCause)
         case report(EngineReport)
+        /// What came of a question: another device's newer place, or nil: none, or no answer in time.
+        case answered(Question, newer: Place?)
+        /// Another device went on: its newer place.
+        case elsewhere(Place)
+        /// Whether the server tells at once, and without a gap, what other devices do to this item.
+        case watched(Bool)
         /// Time passed.
         case tick
         /// The program leaves.
@@ -181,6 +199,10 @@ extension Player {
         case jumped(ItemID, from: BookTime, to: BookTime, JumpCause)
         /// The listener chose another place while nothing is loaded.
         case placed(ItemID, BookTime)
+        /// Ask the server where the listener is; answer with ``Event/answered(_:newer:)`` within a second whatever it does.
+        case ask(Question)
+        /// Another device's newer place is ours now: keep it under its own time, and tell the server nothing older.
+        case took(Place)
         /// Announce a discontinuity of the position, after the changed properties.
         case seeked
         case rememberRate(ItemID, Double)

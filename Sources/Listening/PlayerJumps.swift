@@ -59,7 +59,13 @@ extension Player {
             }
             effects.append(.seek(load, to: goal))
             pausedSince = nil
+            unseenSince = now
             landed = goal
+            if isAsking {
+                question = nil
+                listeningSince = now.monotonic
+                effects.append(.start(load))
+            }
         case .loading:
             target = goal
             landed = goal

@@ -31,9 +31,14 @@ extension Player {
         case .volume(let volume): return setVolume(volume)
         case .options(let options): return adopt(options)
         case .replace(let place, let finished, let cause): return replace(place, finished: finished, cause, now)
+        case .answered(let question, let newer): return answered(question, newer, now)
+        case .elsewhere(let newer): return elsewhere(newer, now)
+        case .watched(let isWatched):
+            self.isWatched = isWatched
+            return []
         case .report(let report): return report.load == load ? heard(report.word, now) : []
         case .tick: return tick(now)
-        case .leave: return isConfirmed ? [heard(.leave, now)] : []
+        case .leave: return lastWords(.leave, now)
         }
     }
 
@@ -44,7 +49,7 @@ extension Player {
     private mutating func beginOpening(play: Bool, _ now: Moment) -> [Effect] {
         var effects: [Effect] = []
         if let item, phase != .stopped {
-            if isConfirmed { effects.append(heard(.stop, now)) }
+            effects = lastWords(.stop, now)
             unloaded()
             effects += [.unload, .close(item.id)]
         }
@@ -81,6 +86,9 @@ extension Player {
         pausedSince = nil
         landed = nil
         chosen = nil
+        unseenSince = nil
+        question = nil
+        isBorrowed = false
         error = nil
     }
 
@@ -123,12 +131,7 @@ extension Player {
         case .empty, .playing: return []
         case .opening: phase = .opening(play: true)
         case .loading: phase = .loading(play: true)
-        case .paused:
-            let rewind = resumeRewind(now)
-            phase = .playing
-            listeningSince = now.monotonic
-            error = nil
-            return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
+        case .paused: return mayHaveMoved(now) ? ask() : resume(now)
         case .stopped:
             guard let item else { return [] }
             let start = isFinished ? .zero : item.reachable(place)
@@ -138,6 +141,14 @@ extension Player {
             return [.reopen(item.id, at: start, play: true, after: .zero)]
         }
         return []
+    }
+
+    mutating func resume(_ now: Moment) -> [Effect] {
+        let rewind = resumeRewind(now)
+        phase = .playing
+        listeningSince = now.monotonic
+        error = nil
+        return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
     }
 
     private mutating func pause(_ now: Moment) -> [Effect] {
@@ -152,19 +163,24 @@ extension Player {
         case .loading:
             phase = .loading(play: false)
             return []
+        case .playing where isAsking:
+            question = nil
+            phase = .paused
+            return []
         case .playing:
             let heard = heard(.pause, now)
             phase = .paused
             isBuffering = false
             listeningSince = nil
             pausedSince = now.monotonic
+            unseenSince = now
             return [.pause(load), heard]
         }
     }
 
     private mutating func stop(_ now: Moment) -> [Effect] {
         guard let item, phase != .stopped else { return [] }
-        var effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        var effects = lastWords(.stop, now)
         unloaded()
         if options.stopRestarts, let part {
             effects += [.jumped(item.id, from: place, to: part.start, .restart), .seeked]
@@ -174,7 +190,7 @@ extension Player {
     }
 
     /// Nothing is loaded any more; the place stays.
-    private mutating func unloaded() {
+    mutating func unloaded() {
         phase = .stopped
         place = target ?? place
         target = nil
@@ -182,6 +198,8 @@ extension Player {
         isBuffering = false
         listeningSince = nil
         pausedSince = nil
+        unseenSince = nil
+        question = nil
         failures = 0
         load = load.next
     }
@@ -218,7 +236,7 @@ extension Player {
             place = confirmed
             return []
         case .buffering(let waits):
-            guard phase == .playing, waits != isBuffering else { return [] }
+            guard phase == .playing, !isAsking, waits != isBuffering else { return [] }
             let effect: [Effect] = waits ? [heard(.tick, now)] : [.seeked]
             isBuffering = waits
             listeningSince = waits ? nil : now.monotonic
@@ -247,6 +265,8 @@ extension Player {
             effects.append(.start(load))
         } else {
             phase = .paused
+            unseenSince = now
+            if target != nil { effects.append(heard(.seek, now)) }
         }
         return effects + [.seeked]
     }
@@ -274,7 +294,7 @@ extension Player {
 
     private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {
         guard let item else { return [] }
-        var effects: [Effect] = isConfirmed ? [heard(.stop, now)] : []
+        var effects = lastWords(.stop, now)
         let wasPlaying = isConfirmed || failures > 0
         let play = wantsPlay
         let failures = failures
@@ -299,7 +319,7 @@ extension Player {
     // MARK: Time
 
     private mutating func tick(_ now: Moment) -> [Effect] {
-        guard phase == .playing else { return [] }
+        guard phase == .playing, !isAsking else { return [] }
         let effects: [Effect] = isConfirmed ? [heard(.tick, now)] : []
         failures = 0
         let index = index(of: target ?? place)
@@ -308,8 +328,15 @@ extension Player {
         return effects + [.seeked]
     }
 
+    /// What has not been told yet. Of a paused item all has been: told again, its place would pass for newer than what
+    /// another device did since.
+    private mutating func lastWords(_ why: Heard.Why, _ now: Moment) -> [Effect] {
+        isConfirmed && phase == .playing && !isAsking ? [heard(why, now)] : []
+    }
+
     /// The present place, and the time listened since this was last called.
     mutating func heard(_ why: Heard.Why, _ now: Moment) -> Effect {
+        isBorrowed = false
         var listened = BookTime.zero
         if let since = listeningSince {
             listened = BookTime(microseconds: max(0, now.monotonic - since))

@@ -71,6 +71,12 @@ public struct Sync: Sendable {
     static let localPause = BookTime.seconds(300)
 
     var live: Stretch?
+    /// Sessions that are over, the last of them: their late echoes are still ours.
+    var past: [String] = []
+    /// The session that last took a place, and when by this computer's clock in milliseconds.
+    var confirmed: (id: String, at: Int64)?
+    /// Milliseconds to add to this computer's clock to have that of an account's server, as last heard.
+    var clockOffsets: [String: Int64] = [:]
     /// A sync of the live stretch is wanted now.
     var isDue = false
     /// Closed or inherited stretches, by id.
@@ -142,6 +148,7 @@ public struct Sync: Sendable {
     /// The listener listened, or moved the place.
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
+        if let account = Self.account(of: heard.item) { clockOffsets[account] = serverNow - now.wall }
         stretch.listened += heard.listened
         stretch.place = heard.place
         // Whatever the clock says, it comes after a command that was given before.
@@ -210,6 +217,7 @@ public struct Sync: Sendable {
         live = nil
         isDue = false
         stretch.isClosed = true
+        past = past.suffix(19) + [stretch.id]
         return [keep(stretch)]
     }
 

@@ -6,7 +6,7 @@ extension Sync.Request {
 extension Sync {
     /// Sends what can be sent now.
     mutating func pump(_ now: Moment) -> [Effect] {
-        var effects: [Effect] = []
+        var effects = withdrawStale(now)
         for account in accountsWithWork() {
             let lane = lanes[account, default: Lane()]
             guard lane.busy == nil, !lane.isSignedOut else { continue }
@@ -99,8 +99,10 @@ extension Sync {
             if isLive(request) { isDue = true }
             return pump(now)
         case .accepted, .rows, .gone, .refused:
+            if case .sync(let id, _, _, _, _) = request, outcome == .accepted { confirmed = (id, now.wall) }
+            let effects = settle(request, outcome) + withdrawStale(now)
             lanes[account]?.backOffs = 0
-            return settle(request, outcome) + pump(now)
+            return effects + pump(now)
         case .doubtful:
             return settle(request, outcome) + putOff(account, request, nil, now, spread)
         }

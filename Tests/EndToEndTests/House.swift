@@ -82,13 +82,37 @@ final class House: Sendable {
             environment: extra.mapValues { $0.replacingOccurrences(of: "HOME_", with: bus.home) })
     }
 
+    /// Another computer of the same listener: a bus, a keyring and a home of its own, with a daemon that is signed in to
+    /// the same server.
+    func withAnother(
+        isolation: isolated (any Actor)? = #isolation, _ body: (House) async throws -> Void
+    ) async throws {
+        let bus = try await PrivateBus(keyring: .unlocked)
+        let other = House(bus: bus, server: server, address: address, environment: [:])
+        let outcome: Result<Void, any Error>
+        do {
+            try await other.daemon()
+            try await other.logIn()
+            try await body(other)
+            outcome = .success(())
+        } catch {
+            outcome = .failure(other.explained(error))
+        }
+        await other.leave()
+        try outcome.get()
+    }
+
     private func close() async {
+        await leave()
+        await server.stop()
+    }
+
+    private func leave() async {
         for child in children.withLock({ $0 }) {
             child.send(SIGKILL)
         }
         // A daemon that a command or the bus started leaves with the bus.
         await bus.stop()
-        await server.stop()
     }
 
     /// What the daemon said may tell why a test failed.

@@ -9,6 +9,8 @@ struct Desk {
     /// Where the engine would say the sound is.
     var sound: BookTime?
     var effects: [Player.Effect] = []
+    /// The server has no other device's place to tell, and says so at once.
+    var isAnswered = true
 
     @discardableResult
     mutating func send(_ event: Player.Event) -> [Player.Effect] {
@@ -18,6 +20,7 @@ struct Desk {
             case .load(_, _, let place, _, _): sound = place
             case .seek(_, let place): sound = place
             case .unload: sound = nil
+            case .ask(let question) where isAnswered: return send(.answered(question, newer: nil))
             default: break
             }
         }

@@ -1,0 +1,78 @@
+internal import HTTP
+internal import Listening
+
+/// What an Audiobookshelf server says on its live connection: socket.io packets in Engine.IO 4 ones, several in one
+/// polling answer joined by 0x1e. Whatever makes no sense or is of no use here is left out.
+enum EnginePacket: Hashable, Sendable {
+    /// The session begins; the server pings every so many seconds.
+    case open(sid: String, silence: Double)
+    case close
+    case ping
+    /// The namespace is joined.
+    case connected
+    /// It may not be joined.
+    case refused
+    case event(LiveEvent)
+
+    /// - Parameter body: of one polling answer. Of a flood only the first packets are read.
+    static func read(_ body: [UInt8]) -> [EnginePacket] {
+        body.split(separator: 0x1e, maxSplits: 256).prefix(256).compactMap { EnginePacket($0) }
+    }
+
+    private init?(_ packet: ArraySlice<UInt8>) {
+        let rest = packet.dropFirst()
+        switch packet.first {
+        case UInt8(ascii: "0"):
+            let json = JSON(Array(rest)) ?? .null
+            guard let sid = json["sid"].text, sid.utf8.count <= 128, sid.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+                return nil
+            }
+            let interval = (json["pingInterval"].number ?? 25_000).clamped(to: 100...300_000)
+            let patience = (json["pingTimeout"].number ?? 20_000).clamped(to: 100...300_000)
+            self = .open(sid: sid, silence: (interval + patience) / 1000)
+        case UInt8(ascii: "1"): self = .close
+        case UInt8(ascii: "2"): self = .ping
+        case UInt8(ascii: "4"):
+            switch rest.first {
+            case UInt8(ascii: "0"): self = .connected
+            case UInt8(ascii: "1"): self = .close
+            case UInt8(ascii: "2"):
+                guard let event = LiveEvent(rest.dropFirst()) else { return nil }
+                self = .event(event)
+            case UInt8(ascii: "4"): self = .refused
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+}
+
+/// The events that matter for keeping a place.
+enum LiveEvent: Hashable, Sendable {
+    /// The token was taken.
+    case welcome
+    case authFailed
+    /// One session told a place.
+    case progress(session: String?, ProgressPayload)
+    /// Something of the user was changed: all their progress.
+    case user([ProgressPayload])
+
+    /// - Parameter content: `["name",{...}]`. A scan of a library sends thousands of others: they are known by their names
+    ///   and not read.
+    fileprivate init?(_ content: ArraySlice<UInt8>) {
+        guard content.starts(with: Array("[\"".utf8)),
+            let end = content.dropFirst(2).prefix(64).firstIndex(of: UInt8(ascii: "\""))
+        else { return nil }
+        let value = { JSON(Array(content))?.elements.dropFirst().first ?? .null }
+        switch String(decoding: content[content.startIndex + 2..<end], as: UTF8.self) {
+        case "init": self = .welcome
+        case "auth_failed": self = .authFailed
+        case "user_item_progress_updated":
+            let value = value()
+            guard let payload = ProgressPayload(value["data"]) else { return nil }
+            self = .progress(session: value["sessionId"].text, payload)
+        case "user_updated": self = .user(value()["mediaProgress"].elements.compactMap(ProgressPayload.init))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import Audiobookshelf
+internal import EventLoop
+internal import Listening
+internal import Logging
+internal import Store
+
+/// What other devices do to what is loaded here: asked for before playing goes on after a pause, and told by the server
+/// while it is connected.
+extension Service {
+    /// Playing does not wait longer than this for a server.
+    private static let patience = BookTime.seconds(0.7)
+
+    func serverNow(of id: ItemID) -> Int64 { time.now.wall + shelves.clockOffset(of: id) }
+
+    func ask(_ question: Player.Question) {
+        let own = told
+        let asked = serverNow(of: question.item)
+        let timer = time.timer(after: Self.patience) { self.send(.answered(question, newer: nil)) }
+        Task { @LoopActor in
+            let server = await self.shelves.place(of: question.item)
+            timer.cancel()
+            let newer = server.flatMap { self.isNews($0, to: own) ? $0 : nil }
+            if self.player.isAsking(question) {
+                self.send(.answered(question, newer: newer))
+            } else if let newer, !self.player.wantsPlay || newer.updated <= asked {
+                // Too late. Meanwhile the server may have heard of our own listening.
+                self.consider(newer, own: self.player.wantsPlay ? own : self.told)
+            }
+        }
+    }
+
+    /// Keeps another device's place under its own time, and nothing older is told to the server.
+    func took(_ place: Place) {
+        told = place
+        store.post(.place(place))
+        log.info("another device went on", metadata: ["item": "\(place.item)", "to": "\(place.position.seconds)"])
+        sync { $0.outdone(place.item, time.now) }
+    }
+
+    // MARK: The live connection
+
+    func heard(live report: LiveReport) {
+        switch report {
+        case .connected: catchUp(live.number)
+        case .disconnected, .refused: send(.watched(false))
+        case .progress(let session, let place):
+            if let session, sync.isOurs(session: session) { return }
+            if place.item == player.item?.id { consider(place, own: told) } else { refresh([place]) }
+        case .places(let places):
+            refresh(places.filter { $0.item != player.item?.id })
+            // All of a user comes for any change, and for the first half of ours too: it is a reason to ask.
+            guard let place = places.first(where: { $0.item == player.item?.id }), isNews(place, to: told) else {
+                return
+            }
+            Task { @LoopActor in
+                if let place = await self.shelves.place(of: place.item) { self.consider(place, own: self.told) }
+            }
+        }
+    }
+
+    /// What happened before the connection was up.
+    private func catchUp(_ number: Int) {
+        guard let id = player.item?.id, id.source == ShelfItemID.source else { return }
+        Task { @LoopActor in
+            do throws(ShelfError) {
+                let place = try await self.shelves.serverPlace(of: id)
+                guard number == self.live.number, self.live.state == .connected else { return }
+                if let place { self.consider(place, own: self.told) }
+                self.send(.watched(true))
+            } catch {
+                self.log.debug("a server could not be asked for a place", metadata: ["why": "\(error)"])
+            }
+        }
+    }
+
+    private func consider(_ place: Place, own: Place?) {
+        if isNews(place, to: own) { send(.elsewhere(place)) }
+    }
+
+    private func isNews(_ place: Place, to own: Place?) -> Bool {
+        guard let own, own.item == place.item, !sync.owes(place.item) else { return false }
+        return own.isOutdone(by: place)
+    }
+
+    /// Items that were played here and are not loaded go on where another device left them.
+    private func refresh(_ places: [Place]) {
+        guard !places.isEmpty else { return }
+        Task { @LoopActor in
+            guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
+            for place in places where place.item != self.player.item?.id {
+                if self.isNews(place, to: known[place.item]) { self.store.post(.place(place)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// The same item on other devices. A paused or stopped player takes the newer place; one that plays keeps its own, and the
+/// other place goes where undo finds it.
+extension Player {
+    /// One look at the server before playing goes on.
+    public struct Question: Hashable, Sendable {
+        public let item: ItemID
+        /// Tells a late answer from the one that is waited for.
+        public let number: UInt64
+
+        public init(item: ItemID, number: UInt64) {
+            self.item = item
+            self.number = number
+        }
+    }
+
+    /// A pause this short is no time to go on elsewhere.
+    static let unseenLimit = BookTime.seconds(60)
+
+    /// Whether another device may have gone on during this pause without our knowing.
+    ///
+    /// By the wall clock too: the other one stands still while the computer sleeps, and so does the live connection.
+    func mayHaveMoved(_ now: Moment) -> Bool {
+        guard let item, Sync.account(of: item.id) != nil, let since = unseenSince else { return false }
+        let awake = now.monotonic - since.monotonic
+        let passed = (now.wall - since.wall).clamped(to: 0...Int64.max / 1000) * 1000
+        let hasSlept = passed - awake > 5_000_000
+        if isWatched, !hasSlept { return false }
+        return max(awake, passed) > Self.unseenLimit.microseconds
+    }
+
+    public func isAsking(_ question: Question) -> Bool { self.question == question }
+
+    mutating func ask() -> [Effect] {
+        guard let item else { return [] }
+        questions += 1
+        let question = Question(item: item.id, number: questions)
+        self.question = question
+        phase = .playing
+        error = nil
+        return [.ask(question)]
+    }
+
+    mutating func answered(_ answer: Question, _ newer: Place?, _ now: Moment) -> [Effect] {
+        if let newer { return elsewhere(newer, now) }
+        guard answer == question else { return [] }
+        question = nil
+        // Clients have counted on since Play was pressed.
+        return resume(now).filter { $0 != .seeked } + [.seeked]
+    }
+
+    mutating func elsewhere(_ newer: Place, _ now: Moment) -> [Effect] {
+        guard let item, item.id == newer.item, item.duration > .zero else { return [] }
+        let from = target ?? place
+        let end = max(.zero, item.duration - BookTime(microseconds: 50_000))
+        // Finished there: as after its end here, playing begins at the beginning.
+        let goal = newer.isFinished ? .zero : newer.position.clamped(to: .zero...end)
+        var effects: [Effect] = [.took(newer)]
+        switch phase {
+        // The source is about to say where the listener is.
+        case .empty, .opening: return []
+        case .playing where !isAsking: return from == goal ? [] : [.jumped(item.id, from: goal, to: from, .device)]
+        case .playing:
+            question = nil
+            moved(to: goal, now)
+            listeningSince = now.monotonic
+            effects += [.seek(load, to: goal), .start(load)]
+        case .paused where newer.isFinished:
+            unloaded()
+            moved(to: goal, now)
+            effects += [.unload, .close(item.id)]
+        case .paused:
+            moved(to: goal, now)
+            effects.append(.seek(load, to: goal))
+        case .loading, .stopped: moved(to: goal, now)
+        }
+        isFinished = newer.isFinished && phase == .stopped
+        // A device that plays for an hour tells a hundred places: only ours is worth keeping.
+        if from != goal, !isBorrowed { effects.append(.jumped(item.id, from: from, to: goal, .device)) }
+        isBorrowed = true
+        return effects + [.seeked]
+    }
+
+    private mutating func moved(to goal: BookTime, _ now: Moment) {
+        if phase == .stopped { place = goal } else { target = goal }
+        partIndex = index(of: goal)
+        pausedSince = nil
+        unseenSince = now
+    }
+}

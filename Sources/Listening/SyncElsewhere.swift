@@ -1,0 +1,49 @@
+/// What other devices do to the same items. The server checks nothing when an open session is told a place: the last one
+/// to speak wins. So a place that is no longer fresh goes as a local session, which the server takes only if it is newer.
+extension Sync {
+    /// A place older than this is not told to an open session any more, in milliseconds. While playing, places are a
+    /// second old; after a pause, one slow answer may be waited for.
+    static let freshness: Int64 = 15_000
+
+    /// Another device's newer place was taken over: what is still owed of this item counts as time, not as its place.
+    public mutating func outdone(_ item: ItemID, _ now: Moment) -> [Effect] {
+        withdraw { $0.item == item } + pump(now)
+    }
+
+    /// Whether the server speaks of a session of ours, or of one of the last that were.
+    public func isOurs(session: String) -> Bool {
+        live?.id == session || waiting[session] != nil || past.contains(session)
+    }
+
+    /// Whether a command of the listener's for this item has yet to arrive: until then the server knows less than we do.
+    public func owes(_ item: ItemID) -> Bool { writes[item].map { $0.refusal == nil } ?? false }
+
+    /// After a pause without a network, hours may have passed since the place that is owed.
+    mutating func withdrawStale(_ now: Moment) -> [Effect] {
+        let (offsets, lanes, confirmed) = (clockOffsets, lanes, confirmed)
+        return withdraw { stretch in
+            // The session has just answered: what it was told a moment ago is no other device's.
+            if let confirmed, confirmed.id == stretch.id, now.wall - confirmed.at <= Self.freshness { return false }
+            let account = Self.account(of: stretch.item)
+            // A server that was away may have heard of others since.
+            let wasAway = account.flatMap { lanes[$0] }.map { $0.backOffs > 0 } ?? false
+            let age = now.wall + (account.flatMap { offsets[$0] } ?? 0) - stretch.updated
+            return age > (wasAway ? Place.clockTolerance : Self.freshness)
+        }
+    }
+
+    private mutating func withdraw(_ isMeant: (Stretch) -> Bool) -> [Effect] {
+        var effects: [Effect] = []
+        if var stretch = live, stretch.delivery == .open, stretch.isUnsent, isMeant(stretch) {
+            stretch.delivery = .local
+            live = stretch
+            effects.append(.save(stretch))
+        }
+        for var stretch in waiting.values.sorted(by: { $0.id < $1.id })
+        where stretch.delivery == .open && stretch.isUnsent && isMeant(stretch) {
+            stretch.delivery = .local
+            effects.append(keep(stretch))
+        }
+        return effects
+    }
+}

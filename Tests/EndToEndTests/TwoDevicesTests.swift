@@ -1,0 +1,217 @@
+import Control
+import Foundation
+import Listening
+import StandIn
+import Store
+import TestSupport
+import Testing
+
+/// One listener, two devices: whoever is paused goes on where the other was, and no place is lost.
+@Suite struct TwoDevicesTests {
+    /// Playing, paused and told to the server. Returns where.
+    private func playAndPause(_ house: House, at place: Int = 10) async throws -> Double {
+        try await house.done("play", "tidebook", "--at", "\(place)")
+        try await house.status("on its way") { $0.position > Double(place) + 1 }
+        try await house.done("pause")
+        return try await told(house)
+    }
+
+    private func told(_ house: House) async throws -> Double {
+        let position = try await house.status().position
+        try await house.progress("where it is paused") { abs(($0.currentTime ?? 0) - position) < 0.2 }
+        return position
+    }
+
+    /// The live connection is up, and what happened before it has been asked for.
+    private func isConnected(_ house: House) async {
+        await house.server.waitForRequest { request in
+            request.method == "GET" && request.path.hasSuffix("/api/me/progress/\(Library.book)")
+        }
+    }
+
+    /// As another client of the same user would, a little later.
+    private func goOnElsewhere(_ house: House, to seconds: Int, finished: Bool = false) {
+        let later = Int(Date().timeIntervalSince1970 * 1000) + 10_000
+        var change: JSON = ["currentTime": .int(seconds), "duration": 100, "lastUpdate": .int(later)]
+        if finished { change = ["isFinished": true, "lastUpdate": .int(later)] }
+        house.server.setProgress(of: House.user, item: Library.book, change)
+    }
+
+    /// As a proxy that does not pass the live connection.
+    private func cutOff(_ house: House) { house.server.fail(.notFound, path: "/socket.io", times: .max) }
+
+    private func moves(_ house: House) async throws -> [Move] {
+        try await Store.open(at: "\(house.state)/state.sqlite") { _ in }.moves()
+    }
+
+    private func isKept(_ place: Double, in house: House) async throws -> Bool {
+        try await moves(house).contains { $0.cause == .device && abs($0.from.seconds - place) < 0.5 }
+    }
+
+    @Test func thePausedOneFollowsAtOnce() async throws {
+        try await House.signedIn { first, _ in
+            let left = try await playAndPause(first)
+            await isConnected(first)
+            try await first.withAnother { second in
+                try await second.done("play", "tidebook")
+                let begun = try await second.status("playing") { $0.state == .playing }
+                #expect((left - 0.5..<left + 20).contains(begun.position), "\(left) became \(begun.position)")
+                try await second.done("seek", "70")
+                try await second.status("on its way") { $0.position > 73 }
+                try await second.done("pause")
+                let there = try await told(second)
+                let here = try await first.status("where the other is") { abs($0.position - there) < 0.2 }
+                #expect(here.state == .paused && here.chapter?.title == "Slack Water")
+                #expect(try await isKept(left, in: first))
+                // And on it goes, from there.
+                try await first.done("play")
+                try await first.status("on its way") { $0.state == .playing && $0.position > there + 0.5 }
+                try await first.done("pause")
+                let end = try await told(first)
+                #expect(end > there && end < there + 20)
+                let doctor = try await first.done("doctor")
+                #expect(doctor.contains("tells at once what other devices do"))
+            }
+        }
+    }
+
+    /// The length of the pause is what is tested; nothing is waited for.
+    private func pauseForLong() async throws { try await Task.sleep(for: .seconds(61)) }
+
+    @Test func afterALongPauseItAsksFirst() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            goOnElsewhere(house, to: 55)
+            try await pauseForLong()
+            #expect(abs(try await house.status().position - left) < 0.1)
+            try await house.done("play")
+            let there = try await house.status("playing") { $0.state == .playing }
+            #expect((55..<75).contains(there.position))
+            #expect(try await isKept(left, in: house))
+            try await house.done("pause")
+            #expect(try await told(house) >= 55)
+        }
+    }
+
+    @Test func aServerThatSaysNothingIsNotWaitedFor() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            goOnElsewhere(house, to: 55)
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), method: "GET", path: "/api/me/progress/*", times: .max)
+            try await pauseForLong()
+            try await house.playerctl("play")
+            #expect(try await house.playerctl("status") == "Playing")
+            await gate.waitForArrivals()
+            let own = try await house.status("on its way") { $0.state == .playing && $0.position > left + 0.5 }
+            #expect(own.position < 50)
+            gate.release()
+            try await eventually("the other device's place is kept") {
+                try await isKept(55, in: house) ? true : nil
+            }
+            #expect(try await house.status().position < 50)
+        }
+    }
+
+    @Test func theStoppedOneGoesOnThere() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            try await house.done("stop")
+            goOnElsewhere(house, to: 55)
+            try await house.done("play")
+            let there = try await house.status("playing") { $0.state == .playing }
+            #expect((55..<75).contains(there.position))
+            #expect(try await isKept(left, in: house))
+        }
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL]) func whoLeavesWhilePausedTakesNothingBack(signal: Int32) async throws {
+        try await House.signedIn { house, daemon in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            goOnElsewhere(house, to: 55)
+            daemon.send(signal)
+            _ = await daemon.end()
+            #expect(house.server.progress(of: House.user, item: Library.book)?.currentTime == 55)
+            try await house.daemon()
+            #expect(abs(try await house.status().position - left) < 1)
+            try await house.done("play")
+            let there = try await house.status("playing") { $0.state == .playing }
+            #expect((55..<75).contains(there.position))
+            #expect(try await isKept(left, in: house))
+        }
+    }
+
+    @Test func aDaemonThatStartsLearnsWhatItMissed() async throws {
+        try await House.signedIn { house, daemon in
+            let left = try await playAndPause(house)
+            daemon.send(SIGTERM)
+            _ = await daemon.end()
+            goOnElsewhere(house, to: 55)
+            try await house.daemon()
+            let here = try await house.status("where the other was") { $0.position == 55 }
+            #expect(here.state == .stopped)
+            #expect(try await isKept(left, in: house))
+        }
+    }
+
+    @Test func whatIsFinishedElsewhereIsNotGoneOnWith() async throws {
+        try await House.signedIn { house, _ in
+            _ = try await playAndPause(house)
+            await isConnected(house)
+            goOnElsewhere(house, to: 100, finished: true)
+            try await house.status("stopped") { $0.state == .stopped && $0.position == 0 }
+            #expect(house.server.progress(of: House.user, item: Library.book)?.isFinished == true)
+            try await eventually("no open session") { house.server.openSessions(of: House.user).isEmpty ? true : nil }
+            try await house.done("play")
+            let again = try await house.status("playing") { $0.state == .playing }
+            #expect(again.position < 20)
+        }
+    }
+
+    @Test func ourOwnEchoMovesNothing() async throws {
+        try await House.signedIn { house, _ in
+            _ = try await playAndPause(house, at: 40)
+            await isConnected(house)
+            // A rewind is the listener's word, whatever was further.
+            try await house.done("seek", "5")
+            #expect(try await told(house) == 5)
+            try await house.done("finish")
+            try await house.done("unfinish")
+            try await house.done("play", "--at", "20")
+            try await house.status("on its way") { $0.position > 21 }
+            try await house.done("stop")
+            try await house.progress("where it stopped") { ($0.currentTime ?? 0) > 21 }
+            #expect(try await moves(house).allSatisfy { $0.cause != .device })
+        }
+    }
+
+    @Test func aRestartedServerIsAskedWhatWasMissed() async throws {
+        try await House.signedIn { house, _ in
+            let left = try await playAndPause(house)
+            await isConnected(house)
+            // The event goes to a connection that the server no longer has.
+            house.server.restart()
+            goOnElsewhere(house, to: 55)
+            try await house.status("where the other was") { $0.position == 55 }
+            #expect(try await isKept(left, in: house))
+        }
+    }
+
+    @Test func anAPIKeyIsToldOnceThatItCannotListen() async throws {
+        try await House.with { house in
+            try await house.daemon()
+            let key = house.server.makeAPIKey(for: House.user)
+            try await house.done("login", house.address, "--api-key-stdin", input: key + "\n")
+            _ = try await playAndPause(house)
+            try await eventually("a doctor who says so") {
+                try await house.done("doctor").contains("does not offer them to this login") ? true : nil
+            }
+            let tries = house.server.requests.filter { String(decoding: $0.body, as: UTF8.self).contains("\"auth\"") }
+            #expect(tries.count == 1)
+        }
+    }
+}

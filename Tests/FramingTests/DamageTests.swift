@@ -1,0 +1,117 @@
+import Framing
+import Listening
+import TestSupport
+import Testing
+
+/// A generator whose sequence a number decides, so that a failure can be repeated.
+private struct Dice: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return (state ^ state >> 29) &* 0xBF58_476D_1CE4_E5B9
+    }
+}
+
+@Suite struct DamageTests {
+    /// Reads that any search in a file of this size may take, however damaged.
+    private static func limit(_ count: Int) -> Int { 200 + count / 8000 }
+
+    private static func search(_ bytes: Bytes, count: Int) async throws {
+        let finder = FrameFinder(reader: bytes, hint: .seconds(60))
+        let times: [BookTime] = [
+            .zero, .seconds(2), .seconds(31), .seconds(1e6), .init(microseconds: .max), .init(microseconds: .min),
+        ]
+        for time in times {
+            bytes.forget()
+            if let cut = try await finder.cut(before: time) {
+                #expect(cut.byte >= 0 && cut.byte < count)
+                #expect(cut.time <= max(time, .zero))
+            }
+            #expect(bytes.reads <= limit(count), "\(bytes.reads) reads")
+        }
+    }
+
+    @Test func damagedFilesAreSearchedToAnEnd() async throws {
+        let noise = Files.noise(seconds: 40, volume: 0.3, rate: 16000)
+        let files = [
+            try Files.ffmpeg("damage-1.mp3", noise + ["-b:a", "32k"]),
+            try Files.ffmpeg("damage-2.mp3", noise + ["-q:a", "6"]),
+            try Files.ffmpeg("damage-3.mp3", noise + ["-q:a", "6", "-write_xing", "0"]),
+            try Files.ffmpeg("damage-4.flac", noise + ["-ar", "8000"]),
+        ]
+        for seed in UInt64(1)...80 {
+            var dice = Dice(state: seed)
+            var file = files[Int(seed) % files.count]
+            for _ in 0..<Int.random(in: 1...4, using: &dice) {
+                // Most of the harm is where the numbers are that are believed.
+                let reach = Bool.random(using: &dice) ? min(300, file.count) : file.count
+                let place = Int.random(in: 0..<reach, using: &dice)
+                let end = min(file.count, place + Int.random(in: 1...20000, using: &dice))
+                switch Int.random(in: 0..<6, using: &dice) {
+                case 0: file[place] = .random(in: 0...255, using: &dice)
+                case 1: for index in place..<min(end, place + 8) { file[index] = 0xFF }
+                case 2: file.replaceSubrange(place..<end, with: [UInt8](repeating: 0, count: end - place))
+                case 3: file.insert(contentsOf: file[place..<end], at: Int.random(in: 0...place, using: &dice))
+                case 4: file.removeSubrange(place..<min(end, file.count - 1))
+                default: file.removeSubrange(max(1, place)...)
+                }
+                if file.isEmpty { file = [0] }
+            }
+            try await Self.search(Bytes(file), count: file.count)
+        }
+    }
+
+    @Test func afterAnyReadThatFailsTheNextSearchGoesOn() async throws {
+        let noise = Files.noise(seconds: 120, volume: 0.3, rate: 16000)
+        let bare = ["-write_xing", "0", "-id3v2_version", "0"]
+        let files = [
+            try Files.ffmpeg("fails-1.mp3", noise + ["-b:a", "32k"] + bare),
+            try Files.ffmpeg("fails-2.mp3", noise + ["-q:a", "6"]), try Files.ffmpeg("fails-3.flac", noise),
+        ]
+        for file in files {
+            let whole = Bytes(file)
+            let right = try await FrameFinder(reader: whole, hint: .seconds(120)).cut(before: .seconds(100))
+            for step in 1...whole.reads {
+                let bytes = Bytes(file)
+                bytes.failing = step
+                let finder = FrameFinder(reader: bytes, hint: .seconds(120))
+                await #expect(throws: EngineFailure.unreachable(reason: "gone")) {
+                    try await finder.cut(before: .seconds(100))
+                }
+                #expect(try await finder.cut(before: .seconds(100)) == right)
+            }
+        }
+    }
+
+    @Test func aSearchThatIsNoLongerWantedEnds() async throws {
+        let file = try Files.ffmpeg("cancel.flac", Files.noise(seconds: 20, volume: 0.3, rate: 16000))
+        let finder = FrameFinder(reader: Bytes(file), hint: .seconds(20))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await finder.cut(before: .seconds(10))
+        }
+        await #expect(throws: EngineFailure.self) { try await task.value }
+    }
+
+    @Test func sizesThatAreLies() async throws {
+        let file = try Files.ffmpeg("lies.mp3", Files.noise(seconds: 20, volume: 0.3, rate: 16000) + ["-q:a", "6"])
+        for told in [0, 1, 100, Int64(file.count) * 1000, 1 << 47, .max] {
+            try await Self.search(Bytes(file, told: told), count: file.count)
+        }
+    }
+
+    @Test func whatIsNeitherIsLeftToTheDemuxer() async throws {
+        let noise = Files.noise(seconds: 5, volume: 0.3, rate: 16000)
+        for name in ["other.ogg", "other.m4b", "other.wav", "other.mka"] {
+            let file = try Files.ffmpeg(name, noise + (name == "other.mka" ? ["-c:a", "libmp3lame"] : []))
+            let finder = FrameFinder(reader: Bytes(file), hint: .seconds(5))
+            #expect(try await finder.cut(before: .seconds(3)) == nil, "\(name)")
+        }
+        var dice = Dice(state: 5)
+        let random = (0..<700_000).map { _ in UInt8.random(in: 0...255, using: &dice) }
+        for file in [[], [0xFF], [UInt8](repeating: 0xFF, count: 600_000), random] {
+            let finder = FrameFinder(reader: Bytes(file), hint: .seconds(5))
+            #expect(try await finder.cut(before: .seconds(3)) == nil)
+        }
+    }
+}

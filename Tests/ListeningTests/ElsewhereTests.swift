@@ -1,0 +1,337 @@
+import Testing
+
+@testable import Listening
+
+/// The same item on another device: who keeps which place.
+@Suite struct ElsewhereTests {
+    /// Paused at 70 s for so long.
+    private func paused(_ seconds: Double, _ item: Item = emma) -> Desk {
+        var desk = Desk()
+        desk.isAnswered = false
+        desk.open(item, at: .seconds(60))
+        desk.pass(10)
+        desk.send(.pause(.listener))
+        desk.pass(seconds)
+        return desk
+    }
+
+    private func place(_ seconds: Double, finished: Bool = false, _ item: Item = emma) -> Place {
+        Place(
+            item: item.id, position: .seconds(seconds), duration: item.duration, isFinished: finished,
+            updated: 1_700_000_100_000)
+    }
+
+    private func move(_ from: Double, _ to: Double) -> Player.Effect {
+        .jumped(emma.id, from: .seconds(from), to: .seconds(to), .device)
+    }
+
+    @Test func afterALongPauseTheServerIsAskedAndPlayAnswersAtOnce() throws {
+        var desk = paused(61)
+        desk.send(.play)
+        let question = try #require(desk.question)
+        #expect(desk.effects == [.ask(question)])
+        #expect(desk.player.phase == .playing && desk.player.isAsking && desk.position == 70)
+        #expect(desk.player.wake(engine: desk.sound) == nil)
+        #expect(desk.send(.tick) == [], "nothing is heard before the sound comes")
+        desk.send(.answered(question, newer: nil))
+        #expect(desk.effects.contains(.start(desk.player.load)))
+        #expect(!desk.player.isAsking && desk.isSeeked)
+        #expect(desk.position == 65, "the rewind after a pause is as ever")
+    }
+
+    @Test(arguments: [5.0, 59])
+    func aShortPauseAsksNothing(seconds: Double) {
+        var desk = paused(seconds)
+        desk.send(.play)
+        #expect(desk.question == nil && desk.effects.contains(.start(desk.player.load)))
+    }
+
+    @Test func filesOfThisComputerAreNowhereElse() {
+        var desk = paused(4000, plain)
+        desk.send(.play)
+        #expect(desk.question == nil && desk.effects.contains(.start(desk.player.load)))
+    }
+
+    @Test func whoHasListenedAllAlongNeedNotAsk() {
+        var desk = paused(30)
+        desk.send(.watched(true))
+        desk.pass(4000)
+        desk.send(.play)
+        #expect(desk.question == nil)
+        desk.send(.pause(.listener))
+        desk.pass(61)
+        desk.send(.watched(false))
+        desk.send(.play)
+        #expect(desk.question != nil)
+    }
+
+    @Test func aComputerThatSleptHasHeardNothing() {
+        var desk = paused(10)
+        desk.send(.watched(true))
+        desk.now.wall += 3_600_000  // the other clock stands still meanwhile
+        desk.send(.play)
+        #expect(desk.question != nil)
+    }
+
+    @Test func theNewerPlaceIsTakenAndTheOldOneKept() throws {
+        var desk = paused(3600)
+        desk.send(.play)
+        desk.send(.answered(try #require(desk.question), newer: place(120)))
+        #expect(
+            desk.effects == [
+                .took(place(120)), .seek(desk.player.load, to: .seconds(120)), .start(desk.player.load), move(70, 120),
+                .seeked,
+            ])
+        #expect(desk.position == 120 && desk.player.partIndex == 2)
+        desk.report(.seeked(to: .seconds(120)))
+        desk.pass(5)
+        desk.send(.pause(.listener))
+        #expect(desk.heard == .init(item: emma.id, place: .seconds(125), listened: .seconds(5), why: .pause))
+    }
+
+    @Test func anAnswerThatComesTooLateIsOnlyKept() throws {
+        var desk = paused(3600)
+        desk.send(.play)
+        let question = try #require(desk.question)
+        desk.send(.answered(question, newer: nil))
+        let own = desk.position
+        #expect(desk.send(.answered(question, newer: place(120))) == [move(120, own)])
+        #expect(desk.position == own && desk.player.phase == .playing)
+    }
+
+    @Test func pauseTakesThePlayBack() throws {
+        var desk = paused(3600)
+        desk.send(.play)
+        let question = try #require(desk.question)
+        #expect(desk.send(.pause(.listener)) == [])
+        #expect(desk.player.phase == .paused)
+        #expect(desk.send(.answered(question, newer: nil)) == [], "no answer starts what was paused")
+        desk.send(.answered(question, newer: place(120)))
+        #expect(desk.player.phase == .paused && desk.position == 120)
+        #expect(!desk.effects.contains(.start(desk.player.load)))
+    }
+
+    @Test func anEarlierQuestionsSilenceDoesNotEndALaterOne() throws {
+        var desk = paused(3600)
+        desk.send(.play)
+        let first = try #require(desk.question)
+        desk.send(.pause(.listener))
+        desk.send(.play)
+        #expect(desk.send(.answered(first, newer: nil)) == [])
+        #expect(desk.player.isAsking)
+    }
+
+    @Test func aSeekMeanwhileIsTheListenersWord() throws {
+        var desk = paused(3600)
+        desk.send(.play)
+        let question = try #require(desk.question)
+        desk.send(.seek(to: .seconds(10)))
+        #expect(desk.effects.contains(.start(desk.player.load)) && desk.heard?.place == .seconds(10))
+        #expect(desk.send(.answered(question, newer: place(120))) == [move(120, 10)])
+        #expect(desk.position == 10)
+    }
+
+    @Test func aPausedPlayerMovesAtOnce() {
+        var desk = paused(5)
+        desk.send(.elsewhere(place(100)))
+        #expect(
+            desk.effects == [
+                .took(place(100)), .seek(desk.player.load, to: .seconds(100)), move(70, 100), .seeked,
+            ])
+        #expect(desk.player.phase == .paused && desk.position == 100)
+    }
+
+    @Test func anHourOnAnotherDeviceIsOneMove() {
+        var desk = paused(5)
+        desk.send(.elsewhere(place(80)))
+        desk.send(.elsewhere(place(95)))
+        #expect(!desk.effects.contains { if case .jumped = $0 { true } else { false } })
+        #expect(desk.position == 95)
+        desk.report(.seeked(to: .seconds(95)))
+        desk.send(.play)
+        desk.pass(5)
+        desk.send(.pause(.listener))
+        desk.send(.elsewhere(place(150)))
+        #expect(desk.effects.contains(move(100, 150)), "what was heard here since is ours again")
+    }
+
+    @Test func aPlayingPlayerKeepsItsOwn() {
+        var desk = paused(0)
+        desk.send(.play)
+        desk.pass(10)
+        #expect(desk.send(.elsewhere(place(120))) == [move(120, 80)])
+        #expect(desk.position == 80)
+    }
+
+    @Test func aStoppedPlayerGoesOnThere() {
+        var desk = paused(5)
+        desk.send(.stop)
+        desk.send(.elsewhere(place(30)))
+        #expect(desk.effects == [.took(place(30)), move(70, 30), .seeked])
+        desk.send(.play)
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(30), play: true, after: .zero)])
+    }
+
+    @Test func whatWasFinishedElsewhereIsNotGoneOnWith() throws {
+        var desk = paused(5)
+        let load = desk.player.load
+        desk.send(.elsewhere(place(175, finished: true)))
+        #expect(
+            desk.effects == [.took(place(175, finished: true)), .unload, .close(emma.id), move(70, 0), .seeked])
+        #expect(desk.player.phase == .stopped && desk.player.isFinished && desk.player.load != load)
+        desk.send(.play)
+        #expect(desk.effects == [.reopen(emma.id, at: .zero, play: true, after: .zero)])
+
+        desk = paused(3600)
+        desk.send(.play)
+        desk.send(.answered(try #require(desk.question), newer: place(175, finished: true)))
+        #expect(desk.player.phase == .playing && desk.position == 0 && !desk.player.isFinished)
+        #expect(desk.effects.contains(move(70, 0)))
+    }
+
+    @Test func anotherItemsPlaceChangesNothing() {
+        var desk = paused(5)
+        #expect(desk.send(.elsewhere(place(50, plain))) == [])
+        #expect(desk.position == 70)
+    }
+
+    @Test(arguments: [Player.Event.stop, .leave, .opening(play: true), .stop])
+    func whatIsPausedHasBeenTold(event: Player.Event) {
+        var desk = paused(3600)
+        desk.send(event)
+        #expect(desk.heard == nil, "told again, an old place would pass for a new one")
+        #expect(desk.position == 70)
+    }
+
+    @Test func aQuestionIsNoListening() {
+        var desk = paused(3600)
+        desk.send(.play)
+        desk.send(.stop)
+        #expect(desk.heard == nil && desk.player.phase == .stopped && !desk.player.isAsking)
+    }
+
+    @Test func aSeekWhileStoppedIsWrittenDown() {
+        var desk = paused(5)
+        desk.send(.stop)
+        desk.send(.seek(to: .seconds(20)))
+        #expect(desk.effects.contains(.placed(emma.id, .seconds(20))))
+    }
+}
+
+/// What is owed to a server while another device goes on.
+@Suite struct OutdoneTests {
+    private func pausedOffline() -> Wire {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(20, to: 20, .pause)
+        wire.answer(.later(retryAfter: nil))
+        return wire
+    }
+
+    @Test func aFreshPlaceIsToldToTheOpenSession() {
+        var wire = pausedOffline()
+        wire.now.wall += 2000
+        wire.pass(2)
+        #expect(wire.request == syncOf("s", at: 20, listened: 20))
+    }
+
+    @Test func anOldPlaceIsLeftToTheServerToJudge() throws {
+        var wire = pausedOffline()
+        wire.now.wall += 3_600_000
+        wire.pass(3600)
+        guard case .local(let rows) = wire.request else {
+            Issue.record("\(wire.request as Any): would overwrite what another device did in that hour")
+            return
+        }
+        #expect(rows.map(\.id) == ["s"] && rows[0].listened == .seconds(20))
+        #expect(rows[0].updated == wire.now.wall - 3_600_000)
+        #expect(wire.rows["s"]?.delivery == .local)
+    }
+
+    @Test func aServersOwnClockIsHeeded() {
+        var wire = Wire()
+        wire.open("s")
+        // Our clock is an hour behind the server's.
+        wire.take(
+            wire.sync.heard(
+                .init(item: emma.id, place: .seconds(20), listened: .seconds(20), why: .pause),
+                serverNow: wire.now.wall + 3_600_000, wire.now))
+        wire.answer(.later(retryAfter: nil))
+        wire.now.wall += 2000
+        wire.pass(2)
+        #expect(wire.request == syncOf("s", at: 20, listened: 20))
+    }
+
+    @Test func ofTwoThatWereOfflineTheNewerWins() throws {
+        // The server is back within seconds, and may know the other one's place already.
+        var wire = pausedOffline()
+        wire.now.wall += 5000
+        wire.pass(5)
+        guard case .local(let rows) = wire.request else {
+            Issue.record("\(wire.request as Any): would win only by coming last")
+            return
+        }
+        #expect(rows.first?.updated == wire.now.wall - 5000)
+    }
+
+    @Test func whoPlaysOnThroughAnOutageKeepsTheOpenSession() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.later(retryAfter: nil))
+        wire.hear(1, to: 31)
+        #expect(wire.request == syncOf("s", at: 31, listened: 31))
+    }
+
+    @Test func aSlowAnswerOfOurOwnMakesNothingStale() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.hear(1, to: 31, .pause)
+        wire.now.wall += 25_000
+        wire.answer(.accepted)
+        #expect(wire.request == syncOf("s", at: 31, listened: 1))
+    }
+
+    @Test func aPlaceThatWasOutdoneIsNotToldAnyMore() {
+        var wire = pausedOffline()
+        wire.take(wire.sync.outdone(emma.id, wire.now))
+        wire.pass(5)
+        guard case .local = wire.request else {
+            Issue.record("\(wire.request as Any)")
+            return
+        }
+    }
+
+    @Test func whatWasToldInTimeStaysAsItIs() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(20, to: 20, .pause)
+        wire.answer(.accepted)
+        wire.take(wire.sync.outdone(emma.id, wire.now))
+        #expect(wire.sent.isEmpty)
+        wire.now.wall += 3_600_000
+        wire.close()
+        #expect(wire.request == .close(stretch: "s", item: emma.id), "and closes without a place")
+    }
+
+    @Test func ourOwnSessionsAreKnown() {
+        var wire = Wire()
+        wire.open("s")
+        #expect(wire.sync.isOurs(session: "s") && !wire.sync.isOurs(session: "t"))
+        wire.close()
+        wire.answer(.accepted)
+        #expect(wire.sync.isOurs(session: "s"))
+        for number in 0..<25 {
+            wire.open("n\(number)")
+            wire.close()
+        }
+        #expect(wire.sync.past.count == 20)
+    }
+}
+
+extension Desk {
+    fileprivate var question: Player.Question? {
+        effects.lazy.compactMap { if case .ask(let question) = $0 { question } else { nil } }.last
+    }
+}
