@@ -26,38 +26,50 @@ extension ShelfClient {
     /// Carries out a listener's command with `PATCH /api/me/progress`. Safe to repeat.
     ///
     /// Two ways of the server are heeded: a place in the middle sent with `isFinished: true` takes the finish back, so
-    /// it is left out; and an item that is no longer finished is moved to its start, a place sent along is dropped. So
-    /// `unfinish` sends the place by itself afterwards, unless it is one in the last ten seconds, which would finish the
-    /// item again.
+    /// it is left out; and `isFinished: false` moves a finished item to its start, whatever place is sent along. Another
+    /// place takes the finish back too and stays, so that is what `unfinish` sends, in one request: there is no moment
+    /// at which the server has lost the place, and no answer whose loss would cost it.
     public func write(_ write: ProgressWrite) async throws(ShelfError) {
         guard let id = ShelfItemID(write.item) else { throw .notFound(what: write.item.description) }
         let duration = max(.zero, write.duration)
-        let position = max(.zero, write.position)
-        let isNearEnd = duration > .zero && duration - position < BookTime(microseconds: 9_500_000)
         var fields: [String: JSON] = [:]
         if duration > .zero { fields["duration"] = .number(duration.seconds) }
         if write.made > 0 { fields["lastUpdate"] = .number(Double(write.made)) }
         switch write.kind {
         case .finish:
             fields["isFinished"] = true
-            if isNearEnd { fields["currentTime"] = .number(position.seconds) }
-            _ = try await answer(.patchProgress(id, body: .object(fields)))
-        case .unfinish:
-            _ = try await answer(.patchProgress(id, body: ["isFinished": false]))
-            guard position > .zero, duration == .zero || duration - position > BookTime(microseconds: 10_500_000) else {
-                return
+            if let position = write.position, duration > .zero, duration - position < BookTime(microseconds: 9_500_000)
+            {
+                fields["currentTime"] = .number(max(0, position.seconds))
             }
-            fields["currentTime"] = .number(position.seconds)
-            if duration > .zero {
-                fields["progress"] = .number((position.seconds / duration.seconds).clamped(to: 0...1))
-            }
-            _ = try await answer(.patchProgress(id, body: .object(fields)))
+        case .unfinish, .place:
+            let known = try await progress(of: id)
+            guard let place = Self.place(for: write, known) else { return }
+            fields["currentTime"] = .number(place.seconds)
+            // Nothing to lose there, and the one place where a change may be none.
+            if place == .zero { fields["isFinished"] = false }
+            let whole = duration > .zero ? duration : known?.duration ?? .zero
+            if whole > .zero { fields["progress"] = .number((place.seconds / whole.seconds).clamped(to: 0...1)) }
         case .restart:
             fields["isFinished"] = false
             fields["currentTime"] = 0
             fields["progress"] = 0
-            _ = try await answer(.patchProgress(id, body: .object(fields)))
         }
+        _ = try await answer(.patchProgress(id, body: .object(fields)))
+    }
+
+    /// The place that makes an item unfinished: the listener's, or the server's own where nobody else knows one; not in
+    /// the last seconds, where it would be finished again, and not quite the one that the server has, for only a change
+    /// counts.
+    /// - Returns: nil if nothing is to be done.
+    private static func place(for write: ProgressWrite, _ known: ShelfProgress?) -> BookTime? {
+        guard let wanted = write.position ?? (known?.isFinished == true ? known?.position : nil) else { return nil }
+        let duration = max(write.duration, known?.duration ?? .zero)
+        // The very end counts as heard in `reportable`; here it was taken back.
+        let inside = duration > .zero ? min(wanted, duration - BookTime(microseconds: 1)) : wanted
+        let place = max(.zero, Stretch.reportable(inside, of: duration))
+        guard let known, known.isFinished, (place - known.position).microseconds.magnitude < 1000 else { return place }
+        return max(.zero, place - BookTime(microseconds: 10_000))
     }
 
     func user() async throws(ShelfError) -> UserPayload {

@@ -23,6 +23,22 @@ public enum Command: Hashable, Sendable {
     case finish(what: String)
     case unfinish(what: String)
     case restart(what: String)
+    /// Takes back the last move of an item; `what` empty: of what plays or would go on.
+    case undo(what: String)
+    case moves
+    /// Delivers now. `retry`: what was refused, too.
+    case sync(retry: Bool)
+    /// What waits, without sending it.
+    case unsent
+    /// Gives up a refused row, by its id.
+    case forget(id: String)
+    case queue
+    /// `next`: in front of all others.
+    case queueAdd(what: String, next: Bool)
+    /// Numbers count from 1.
+    case queueRemove(Int)
+    case queueMove(Int, to: Int)
+    case queueClear
     /// Both empty: list all. `value` nil: tell one.
     case settings(key: String, value: String?)
     case doctor

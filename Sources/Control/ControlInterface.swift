@@ -49,6 +49,20 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Finish", ["What": .string]) { .finish(what: try $0[0].string()) },
         command("Unfinish", ["What": .string]) { .unfinish(what: try $0[0].string()) },
         command("Restart", ["What": .string]) { .restart(what: try $0[0].string()) },
+        command("Undo", ["What": .string]) { .undo(what: try $0[0].string()) },
+        command("Moves") { _ in .moves },
+        command("Sync", ["Retry": .bool]) { .sync(retry: try $0[0].bool()) },
+        command("Unsent") { _ in .unsent },
+        command("Forget", ["Row": .string]) { .forget(id: try $0[0].string()) },
+        command("Queue") { _ in .queue },
+        command("QueueAdd", ["What": .string, "Next": .bool]) {
+            .queueAdd(what: try $0[0].string(), next: try $0[1].bool())
+        },
+        command("QueueRemove", ["Number": .int32]) { .queueRemove(Int(try $0[0].int32())) },
+        command("QueueMove", ["Number": .int32, "To": .int32]) {
+            .queueMove(Int(try $0[0].int32()), to: Int(try $0[1].int32()))
+        },
+        command("QueueClear") { _ in .queueClear },
         command("Settings") { _ in .settings(key: "", value: nil) },
         command("GetSetting", ["Key": .string]) { .settings(key: try $0[0].string(), value: nil) },
         command("SetSetting", ["Key": .string, "Value": .string]) {

@@ -16,8 +16,12 @@ public struct StatusReport: Codable, Hashable, Sendable {
     @OrNull public var sleep: Double?
     /// Seconds read ahead of the position; null when not known.
     @OrNull public var buffered: Double?
-    /// Stretches of listening not yet accepted by a server.
+    /// Stretches of listening not yet accepted by a server, and commands; refused ones are counted below.
     public var unsent: Int = 0
+    /// Refused by a server for good, and kept: `dogear sync` lists them.
+    @OrNull public var parked: Int? = 0
+    /// Items in the queue.
+    @OrNull public var queued: Int? = 0
     /// `user@host` of the account the item belongs to.
     @OrNull public var account: String?
     /// A sentence about what went wrong last, until something goes right.
@@ -177,8 +181,10 @@ public struct ProgressReport: Codable, Hashable, Sendable {
     public var item: ItemHead
     public var position: Double
     public var finished: Bool
-    /// False: the server could not be asked now; it is kept and sent later.
+    /// False: the server could not be asked now; it is kept and sent later. Or it was refused.
     public var sent: Bool
+    /// What the server said when it refused for good.
+    @OrNull public var refused: String?
 
     public init(item: ItemHead, position: Double, finished: Bool, sent: Bool) {
         self.item = item

@@ -25,6 +25,16 @@ extension Service {
         case .finish(let what): return json(try await change(.finish, what))
         case .unfinish(let what): return json(try await change(.unfinish, what))
         case .restart(let what): return json(try await change(.restart, what))
+        case .undo(let what): return json(try await undo(what))
+        case .moves: return json(await movesReport())
+        case .sync(let retry): return json(await deliverNow(retry: retry))
+        case .unsent: return json(await deliveryReport(sync.rows))
+        case .forget(let id): return json(try await forget(id))
+        case .queue: return json(await queueReport())
+        case .queueAdd(let what, let next): return json(try await addToQueue(what, next: next))
+        case .queueRemove(let number): return json(try await removeFromQueue(number))
+        case .queueMove(let number, let other): return json(try await moveInQueue(number, to: other))
+        case .queueClear: return json(try await clearQueue())
         case .settings(let key, let value): return json(try await changeSettings(key, value))
         case .doctor: return json(await examine())
         case .accounts: return json(shelves.accountsReport(unsent: sync.unsent))
@@ -63,7 +73,7 @@ extension Service {
                 .notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
         }
         if let jump, let item = player.item {
-            do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position))) } catch {
+            do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position), .begin)) } catch {
                 throw ControlError(error)
             }
         }
@@ -99,12 +109,12 @@ extension Service {
     // MARK: Finding
 
     /// A path or a file: address names something on this computer.
-    private func localPath(_ what: String) -> String? {
+    func localPath(_ what: String) -> String? {
         if what.hasPrefix("/") { return what }
         return what.hasPrefix("file://") ? fileURLPath(what) : nil
     }
 
-    private func single(_ what: String) async throws(ControlError) -> ItemID {
+    func single(_ what: String) async throws(ControlError) -> ItemID {
         guard let id = ItemID(try await one(what).item.id) else {
             throw ControlError(.notFound, "nothing found for '\(what)'")
         }
@@ -112,7 +122,7 @@ extension Service {
     }
 
     /// The one item that is meant.
-    private func one(_ what: String) async throws(ControlError) -> ItemRow {
+    func one(_ what: String) async throws(ControlError) -> ItemRow {
         let found = try await candidates(what)
         guard let row = found.first else {
             throw ControlError(.notFound, "nothing found for '\(what)'; try 'dogear search' with other words")
@@ -185,65 +195,14 @@ extension Service {
     }
 
     /// The present item, or what the journal remembers of one.
-    private func known(_ id: ItemID) async throws(ControlError) -> Item? {
+    func known(_ id: ItemID) async throws(ControlError) -> Item? {
         if let item = player.item, item.id == id { return item }
         return (try? await store.item(id)) ?? nil
     }
 
-    private func signedIn() throws(ControlError) -> Shelves {
+    func signedIn() throws(ControlError) -> Shelves {
         guard shelves.hasAccounts else { throw ControlError(.notSignedIn, Sentences.noAccount) }
         return shelves
-    }
-
-    // MARK: Progress
-
-    private func change(_ kind: ProgressWrite.Kind, _ what: String) async throws(ControlError) -> ProgressReport {
-        let row = try await one(what)
-        guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
-        if row.item.kind == "podcast" {
-            throw ControlError(
-                .usage, "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(id)' lists them)")
-        }
-        let isHere = player.item?.id == id
-        let own = (try? await store.place(of: id)) ?? nil
-        let server = id.source == "abs" ? await shelves.place(of: id) : nil
-        let duration =
-            isHere ? player.item?.duration : server?.duration ?? own?.duration ?? row.duration.map(BookTime.seconds)
-        let place =
-            isHere ? position : [own, server].compactMap { $0 }.max { $0.updated < $1.updated }?.position ?? .zero
-        let now = time.now
-        let serverNow = now.wall + shelves.clockOffset(of: id)
-        let target: BookTime = kind == .restart ? .zero : place
-        if isHere {
-            if kind == .finish { send(.stop) }
-            if kind != .unfinish || player.isFinished {
-                let cause: Player.JumpCause =
-                    switch kind {
-                    case .finish: .finish
-                    case .unfinish: .unfinish
-                    case .restart: .restart
-                    }
-                send(.replace(target, finished: kind == .finish, cause))
-            }
-        }
-        let written = Place(
-            item: id, position: target, duration: duration ?? .zero, isFinished: kind == .finish, updated: serverNow)
-        if isHere { told = written }
-        do throws(StoreError) { try await store.write(.place(written)) } catch {
-            throw ControlError(.failed, "\(error)")
-        }
-        guard id.source == "abs" else {
-            return ProgressReport(item: row.item, position: target.seconds, finished: kind == .finish, sent: true)
-        }
-        sync { sync in
-            sync.write(
-                ProgressWrite(item: id, kind: kind, position: target, duration: duration ?? .zero, made: serverNow), now
-            )
-        }
-        await drain(limit: .seconds(10))
-        return ProgressReport(
-            item: row.item, position: target.seconds, finished: kind == .finish,
-            sent: !sync.unsentWrites.contains { $0.item == id })
     }
 
     // MARK: Accounts
@@ -263,13 +222,15 @@ extension Service {
             send(.stop)
             await drain(limit: .seconds(2))
         }
-        let unsent = sync.unsent.filter { $0.item.key.hasPrefix("\(account.id)/") }
+        let unsent = sync.rows.filter { $0.item.key.hasPrefix("\(account.id)/") }
         if !unsent.isEmpty, !force {
-            let time = TimeText.length(unsent.reduce(.zero) { $0 + ($1.listened - $1.sentListened) })
+            let owed = unsent.reduce(BookTime.zero) { sum, row in
+                if case .stretch(let stretch) = row { sum + (stretch.listened - stretch.sentListened) } else { sum }
+            }
+            let what = owed > .zero ? "\(TimeText.length(owed)) of listening have" : "your last changes have"
             throw ControlError(
                 .failed,
-                "\(time) of listening have not reached \(account.server) yet and would be lost; wait until it answers, or use --force"
-            )
+                "\(what) not reached \(account.server) yet and would be lost; see 'dogear sync', or use --force")
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }

@@ -29,6 +29,7 @@ extension Service {
     private func readJournal() async {
         await shelves.restore()
         do throws(StoreError) {
+            queue = try await store.queue()
             let stretches = try await store.stretches()
             let writes = try await store.progressWrites()
             sync { $0.restore(stretches, writes, at: time.now) }

@@ -27,8 +27,8 @@ extension Service {
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             try isStill(ticket)
-            let place = try start(opened, jump: jump, journal: await journalled(found.id))
-            await begin(opened, at: place, play: true, whole: whole)
+            let beginning = try start(opened, jump: jump, journal: await journalled(found.id))
+            await begin(opened, at: beginning, play: true, whole: whole)
         } catch {
             if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
             throw ControlError(error)
@@ -44,8 +44,9 @@ extension Service {
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             guard ticket == opening else { return }
-            await begin(
-                opened, at: newest(opened.place, journal: await journalled(id), own: place), play: play, whole: isWhole)
+            let beginning = Beginning(
+                of: opened.item, server: opened.place, journal: await journalled(id), own: place)
+            await begin(opened, at: beginning, play: play, whole: isWhole)
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
@@ -54,13 +55,17 @@ extension Service {
         }
     }
 
-    private func begin(_ opened: Opened, at place: BookTime, play: Bool, whole: Bool) async {
+    private func begin(_ opened: Opened, at beginning: Beginning, play: Bool, whole: Bool) async {
+        let place = beginning.place
         isWhole = whole
         failure = nil
         let item = await pictured(opened.item)
         told = Place(item: item.id, position: place, duration: item.duration, updated: serverNow(of: item.id))
         let rate = (try? await store.rate(of: item.id)) ?? settings.rate
         store.post(.item(item))
+        for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
+        if beginning.isOutdone { sync { $0.outdone(item.id, time.now) } }
+        leaveQueue(item.id)
         send(.open(item, at: place, play: play, rate: rate, whole: whole))
         if let session = opened.session {
             let now = time.now
@@ -96,23 +101,13 @@ extension Service {
         }
     }
 
-    private func start(_ opened: Opened, jump: Jump?, journal: Place?) throws(SourceError) -> BookTime {
+    private func start(_ opened: Opened, jump: Jump?, journal: Place?) throws(SourceError) -> Beginning {
         let item = opened.item
-        let here = newest(opened.place, journal: journal)
-        guard let jump else { return here }
-        return try item.goal(of: jump, from: here).clamped(to: .zero...item.duration)
-    }
-
-    /// Of what the source and the journal say, the later; a finished item starts again.
-    ///
-    /// - Parameter own: where the player stands, which goes before the journal but not before another device.
-    private func newest(_ server: Place?, journal: Place?, own: BookTime? = nil) -> BookTime {
-        let begin = { (place: Place) in place.isFinished ? BookTime.zero : place.position }
-        if let server, journal.map({ $0.isOutdone(by: server) }) ?? (own == nil) {
-            if let lost = own ?? journal?.position { outdone(lost, by: server, at: begin(server)) }
-            return begin(server)
+        var beginning = Beginning(of: item, server: opened.place, journal: journal)
+        if let jump {
+            beginning.move(to: try item.goal(of: jump, from: beginning.place).clamped(to: .zero...item.duration))
         }
-        return own ?? journal.map(begin) ?? .zero
+        return beginning
     }
 
     private func isStill(_ ticket: Int) throws(SourceError) {

@@ -37,16 +37,6 @@ extension Service {
         sync { $0.outdone(place.item, time.now) }
     }
 
-    /// Where this device was, when another's newer place is begun at.
-    func outdone(_ lost: BookTime, by server: Place, at place: BookTime) {
-        let now = time.now
-        if lost != place {
-            let cause = Player.JumpCause.device.rawValue
-            store.post(.move(Move(at: now.wall, item: server.item, from: lost, to: place, cause: cause)))
-        }
-        sync { $0.outdone(server.item, now) }
-    }
-
     // MARK: The live connection
 
     func heard(live report: LiveReport) {

@@ -39,6 +39,10 @@ internal import Store
     var surroundings: Surroundings?
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
+    /// What plays next.
+    var queue = Queue()
+    /// Why the queue did not go on; told until something plays or the queue changes.
+    var queueTrouble: String?
     let live: LiveUpdates
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
@@ -76,6 +80,7 @@ internal import Store
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         for effect in effects { perform(effect, now) }
+        if effects.contains(where: \.isRealEnd) { playFromQueue() }
         announce(seeked: effects.contains(.seeked))
         schedulePlayer()
         settleWaiters()
@@ -100,7 +105,8 @@ internal import Store
         case .close(let item): perform(sync.closed(item, now))
         case .finished(let item): finished(item, now)
         case .jumped(let item, let from, let to, let cause):
-            store.post(.move(Move(at: now.wall, item: item, from: from, to: to, cause: cause.rawValue)))
+            keep(cause, of: item, from: from, to: to)
+        case .placed(let item, let place): placed(item, place, now)
         case .ask(let question): ask(question)
         case .took(let place): took(place)
         case .seeked: break
@@ -191,6 +197,23 @@ internal import Store
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
         store.journal(place: place, stretch: stretch, at: now.wall)
         perform(effects.filter { if case .save = $0 { false } else { true } })
+    }
+
+    /// Into the ring.
+    func keep(_ cause: Player.JumpCause, of item: ItemID, from: BookTime, to: BookTime) {
+        let move = Move(at: time.now.wall, item: item, from: from, to: to, cause: cause)
+        if move.isWorthKeeping { store.post(.move(move)) }
+    }
+
+    private func placed(_ item: ItemID, _ place: BookTime, _ now: Moment) {
+        let duration = player.item?.duration ?? .zero
+        let made = now.wall + shelves.clockOffset(of: item)
+        let written = Place(item: item, position: place, duration: duration, updated: made)
+        told = written
+        store.post(.place(written))
+        guard item.source == "abs" else { return }
+        perform(
+            sync.write(ProgressWrite(item: item, kind: .place, position: place, duration: duration, made: made), now))
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {

@@ -21,6 +21,8 @@ internal import Store
     private var clients: [String: ShelfClient] = [:]
     private var offsets: [String: Int64] = [:]
     private var fetched: [ItemID: String] = [:]
+    /// Why the last delivery to each account did not get through.
+    private var problems: [String: String] = [:]
     /// Told to the listener until it is over: a vault that takes no tokens.
     private(set) var trouble: String?
 
@@ -53,6 +55,14 @@ internal import Store
     /// `user@host`.
     func accountName(of item: ItemID) -> String? {
         ShelfItemID(item).flatMap { id in accounts.first { $0.id == id.account } }.map(\.name)
+    }
+
+    /// Why what was sent for this item's server last did not get through.
+    func problem(of item: ItemID) -> String? { ShelfItemID(item).flatMap { problems[$0.account] } }
+
+    func signedOutSentence(of item: ItemID) -> String {
+        let account = ShelfItemID(item).flatMap { id in accounts.first { $0.id == id.account } }
+        return account.map { "\(ShelfError.signedOut(server: $0.server))" } ?? "its account is no longer here"
     }
 
     func client(_ account: Account) throws(ShelfError) -> ShelfClient {
@@ -226,16 +236,24 @@ internal import Store
         }
         switch request {
         case .sync(let stretch, _, let place, let listened, let duration):
-            return Sync.Outcome(
-                await client.sync(session: stretch, place: place, listened: listened, duration: duration))
-        case .close(let stretch, _): return Sync.Outcome(await client.close(session: stretch))
+            let outcome = await client.sync(session: stretch, place: place, listened: listened, duration: duration)
+            problems[id] = outcome.problem
+            return Sync.Outcome(outcome)
+        case .close(let stretch, _):
+            let outcome = await client.close(session: stretch)
+            problems[id] = outcome.problem
+            return Sync.Outcome(outcome)
         case .local(let stretches):
-            return Sync.Outcome(await client.deliver(stretches.map(\.reported), device: device))
+            let outcomes = await client.deliver(stretches.map(\.reported), device: device)
+            problems[id] = outcomes.values.lazy.compactMap(\.problem).first
+            return Sync.Outcome(outcomes)
         case .progress(let write):
             do throws(ShelfError) {
                 try await client.write(write)
+                problems[id] = nil
                 return .accepted
             } catch {
+                problems[id] = error.isTemporary ? error.description : nil
                 return Sync.Outcome(error)
             }
         }
@@ -281,6 +299,16 @@ extension Stretch {
         var copy = self
         copy.place = reportable
         return copy
+    }
+}
+
+extension SyncOutcome {
+    /// Why it did not get through.
+    fileprivate var problem: String? {
+        switch self {
+        case .doubtful(let error), .later(let error): error.description
+        case .accepted, .sessionGone, .refused: nil
+        }
     }
 }
 

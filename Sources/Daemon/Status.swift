@@ -20,8 +20,10 @@ extension Service {
         report.rate = player.rate
         report.volume = player.volume
         report.unsent = sync.overdue
+        report.parked = sync.parked
+        report.queued = queue.items.count
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
-        report.error = player.error ?? trouble ?? shelves.trouble
+        report.error = player.error ?? queueTrouble ?? trouble ?? shelves.trouble
         return report
     }
 

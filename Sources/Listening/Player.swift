@@ -68,6 +68,10 @@ public struct Player: Sendable {
     var resumedAt: Int64?
     /// Failures in a row of a stream that had played.
     var failures = 0
+    /// Where the last jump of this load led.
+    var landed: BookTime?
+    /// A place the listener chose while the source was asked.
+    var chosen: BookTime?
     /// The item was played to its end; playing again starts at its beginning.
     public internal(set) var isFinished = false
 
@@ -173,7 +177,7 @@ extension Player {
     /// What moved the place; kept with each move.
     public enum JumpCause: String, Hashable, Sendable {
         case seek, chapter, undo, restart, finish, unfinish, sleep
-        /// Going on a little before where a pause began.
+        /// Going on a little before where a pause began; not kept, it would soon fill the ring.
         case resume
         /// Another device's newer place.
         case device
@@ -198,6 +202,8 @@ extension Player {
         /// Played to its real end.
         case finished(ItemID)
         case jumped(ItemID, from: BookTime, to: BookTime, JumpCause)
+        /// The listener chose another place while nothing is loaded.
+        case placed(ItemID, BookTime)
         /// Ask the server where the listener is; answer with ``Event/answered(_:newer:)`` within a second whatever it does.
         case ask(Question)
         /// Another device's newer place is ours now: keep it under its own time, and tell the server nothing older.

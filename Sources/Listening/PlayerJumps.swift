@@ -60,17 +60,21 @@ extension Player {
             effects.append(.seek(load, to: goal))
             pausedSince = nil
             unseenSince = now
+            landed = goal
             if isAsking {
                 question = nil
                 listeningSince = now.monotonic
                 effects.append(.start(load))
             }
-        case .loading: target = goal
-        case .opening: place = goal
-        case .stopped:
-            // Written down, so that it is newer than what another device did before.
+        case .loading:
+            target = goal
+            landed = goal
+            // Chosen by the listener: true whatever the pipeline says.
+            effects = [.heard(Heard(item: item.id, place: goal, listened: .zero, why: .seek))]
+        case .opening, .stopped:
             place = goal
-            effects = [heard(.seek, now)]
+            chosen = phase == .stopped ? nil : goal
+            effects = [.placed(item.id, goal)]
         }
         isFinished = false
         partIndex = index(of: goal)
@@ -102,7 +106,8 @@ extension Player {
         guard item != nil else { return [] }
         let effects = jump(to: goal, cause, now)
         isFinished = finished
-        return effects
+        // Whoever sets it keeps it, too.
+        return effects.filter { if case .placed = $0 { false } else { true } }
     }
 }
 

@@ -63,7 +63,8 @@ extension Player {
         var wanted = play
         if case .opening(let pressed) = phase { wanted = pressed }
         let comesBack = isBuffering && self.item?.id == item.id
-        settle(item, at: place, rate: rate)
+        let chosen = self.item?.id == item.id ? chosen : nil
+        settle(item, at: chosen ?? place, rate: rate)
         isBuffering = comesBack
         load = load.next
         phase = .loading(play: wanted)
@@ -74,7 +75,7 @@ extension Player {
         self.item = item
         parts = parts(of: item)
         self.place = place.clamped(to: .zero...item.duration)
-        if self.place == item.duration { self.place = .zero }
+        if self.place == item.duration { self.place = item.reachable(place) }
         partIndex = index(of: self.place)
         self.rate = rate.clamped(to: Self.rates)
         target = nil
@@ -83,6 +84,8 @@ extension Player {
         isFinished = false
         listeningSince = nil
         pausedSince = nil
+        landed = nil
+        chosen = nil
         unseenSince = nil
         question = nil
         isBorrowed = false
@@ -116,7 +119,7 @@ extension Player {
     private mutating func restore(_ item: Item, at place: BookTime, rate: Double, finished: Bool) -> [Effect] {
         guard phase == .empty else { return [] }
         isWhole = false
-        settle(item, at: place, rate: rate)
+        settle(item, at: finished && place >= item.duration ? .zero : place, rate: rate)
         isFinished = finished
         phase = .stopped
         return []
@@ -139,8 +142,9 @@ extension Player {
         case .paused: return mayHaveMoved(now) ? ask() : resume(now)
         case .stopped:
             guard let item else { return [] }
-            let start = isFinished ? .zero : place
+            let start = isFinished ? .zero : item.reachable(place)
             phase = .opening(play: true)
+            chosen = nil
             error = nil
             return [.reopen(item.id, at: start, play: true, after: .zero)]
         }
@@ -188,8 +192,8 @@ extension Player {
         var effects = lastWords(.stop, now)
         unloaded()
         if options.stopRestarts, let part {
+            effects += [.jumped(item.id, from: place, to: part.start, .restart), .seeked]
             place = part.start
-            effects.append(.seeked)
         }
         return effects + [.unload, .close(item.id)]
     }
@@ -225,6 +229,7 @@ extension Player {
         let goal = max(part.start, place - rewind)
         guard goal < place else { return nil }
         target = goal
+        landed = nil
         return goal
     }
 
@@ -280,6 +285,8 @@ extension Player {
     private mutating func ended(_ now: Moment) -> [Effect] {
         guard let item, isConfirmed else { return [] }
         target = nil
+        // A jump to the very end, a bar dragged too far: nobody heard the end.
+        if let landed, item.duration - landed < .second { return fellOff(item, at: landed, now) }
         place = item.duration
         let heard = heard(.end, now)
         unloaded()
@@ -287,6 +294,13 @@ extension Player {
         place = .zero
         partIndex = 0
         return [heard, .finished(item.id), .unload, .close(item.id), .seeked]
+    }
+
+    private mutating func fellOff(_ item: Item, at landed: BookTime, _ now: Moment) -> [Effect] {
+        place = landed
+        let heard = heard(.stop, now)
+        unloaded()
+        return [heard, .unload, .close(item.id), .seeked]
     }
 
     private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {

@@ -92,7 +92,7 @@ public struct Stretch: Hashable, Sendable {
     /// The place as a server may be told: the last seconds count only once the very end was heard.
     public var reportable: BookTime { Self.reportable(place, of: duration) }
 
-    static func reportable(_ place: BookTime, of duration: BookTime) -> BookTime {
+    public static func reportable(_ place: BookTime, of duration: BookTime) -> BookTime {
         guard duration > .zero, place < duration else { return place }
         return min(place, max(.zero, duration - finishZone))
     }
@@ -107,22 +107,29 @@ public struct ProgressWrite: Hashable, Sendable {
         case finish, unfinish
         /// To the start, not finished.
         case restart
+        /// To a place the listener chose while the item was not open.
+        case place
     }
 
     public let item: ItemID
     public let kind: Kind
-    /// Where the listener was; `unfinish` sends it again after the server has wiped it.
-    public let position: BookTime
+    /// Where the listener is; nil if nobody here knows, and the server's own place holds.
+    public let position: BookTime?
     public let duration: BookTime
     /// Milliseconds since 1970, server's clock.
-    public let made: Int64
+    public internal(set) var made: Int64
+    /// What the server said when it refused for good; kept and shown, not sent again by itself.
+    public var refusal: String?
 
-    public init(item: ItemID, kind: Kind, position: BookTime, duration: BookTime, made: Int64) {
+    public init(
+        item: ItemID, kind: Kind, position: BookTime?, duration: BookTime, made: Int64, refusal: String? = nil
+    ) {
         self.item = item
         self.kind = kind
         self.position = position
         self.duration = duration
         self.made = made
+        self.refusal = refusal
     }
 }
 

@@ -93,13 +93,21 @@ public struct Sync: Sendable {
         (waiting.values.filter { $0.isUnsent || $0.delivery == .parked } + (live.map { $0.isUnsent ? [$0] : [] } ?? []))
             .sorted { $0.started < $1.started }
     }
-    public var unsentWrites: [ProgressWrite] { Array(writes.values) }
+    /// Refused ones among them.
+    public var unsentWrites: [ProgressWrite] {
+        writes.values.sorted { ($0.made, $0.item.key) < ($1.made, $1.item.key) }
+    }
     /// How many of those a server should have had by now: the live session owes up to half a minute while all is well.
     public var overdue: Int {
         let lane = live.flatMap { Self.account(of: $0.item) }.flatMap { lanes[$0] }
         let isLate =
             live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
-        return unsent.count { $0.id != live?.id || isLate } + writes.count
+        return unsent.count { $0.delivery != .parked && ($0.id != live?.id || isLate) }
+            + writes.values.count { $0.refusal == nil }
+    }
+    /// Refused for good: kept until they are sent again, superseded or given up.
+    public var parked: Int {
+        waiting.values.count { $0.delivery == .parked } + writes.values.count { $0.refusal != nil }
     }
     /// A request is on its way.
     public var isSending: Bool { !inFlight.isEmpty }
@@ -143,7 +151,9 @@ public struct Sync: Sendable {
         if let account = Self.account(of: heard.item) { clockOffsets[account] = serverNow - now.wall }
         stretch.listened += heard.listened
         stretch.place = heard.place
-        stretch.updated = max(stretch.updated, serverNow)
+        // Whatever the clock says, it comes after a command that was given before.
+        let command = writes[heard.item].map { $0.made + 1 } ?? .min
+        stretch.updated = max(stretch.updated, serverNow, command)
         live = stretch
         if heard.why != .tick || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
         return [.save(stretch)] + pump(now)
@@ -155,7 +165,12 @@ public struct Sync: Sendable {
         return retire() + pump(now)
     }
 
+    /// Takes the place of an earlier one for the item, a refused one too.
     public mutating func write(_ write: ProgressWrite, _ now: Moment) -> [Effect] {
+        var write = write
+        // Whatever the clock says, it comes after what was heard before.
+        let heard = waiting.values.lazy.filter { $0.item == write.item }.map(\.updated).max() ?? .min
+        write.made = max(write.made, heard, live.flatMap { $0.item == write.item ? $0.updated : nil } ?? .min)
         writes[write.item] = write
         return [.saveWrite(write)] + pump(now)
     }

@@ -40,19 +40,28 @@ extension Sync {
     }
 
     /// In this order: what an ended session still owes; sessions to close; local sessions; the listener's commands; then
-    /// the live session, so that a command given earlier never lands on top of what was listened to after it.
+    /// the live session, so that a command given earlier never lands on top of what was listened to after it. An ended
+    /// session that was listened to after a command waits for that.
     private func nextRequest(_ account: String, takesLocal: Bool) -> Request? {
         let mine = waiting.values.filter { Self.account(of: $0.item) == account && $0.delivery != .parked }
             .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
-        if let owing = mine.first(where: { $0.delivery == .open && $0.isUnsent }) { return sync(owing) }
-        if let held = mine.first(where: \.isHeldByServer) { return .close(stretch: held.id, item: held.item) }
-        let local = mine.filter { $0.delivery == .local && $0.isUnsent }
+        let owing = mine.filter { $0.isUnsent && !comesAfterCommand($0) }
+        if let open = owing.first(where: { $0.delivery == .open }) { return sync(open) }
+        if let held = mine.first(where: { $0.isHeldByServer && !($0.isUnsent && comesAfterCommand($0)) }) {
+            return .close(stretch: held.id, item: held.item)
+        }
+        let local = owing.filter { $0.delivery == .local }
         if !local.isEmpty, takesLocal { return .local(local) }
-        let write = writes.values.filter { Self.account(of: $0.item) == account }.min { $0.made < $1.made }
+        let write = writes.values.filter { Self.account(of: $0.item) == account && $0.refusal == nil }
+            .min { $0.made < $1.made }
         if let write { return .progress(write) }
         guard let live, isDue, live.isUnsent, Self.account(of: live.item) == account else { return nil }
         if live.delivery == .open { return sync(live) }
         return takesLocal ? .local([live]) : nil
+    }
+
+    private func comesAfterCommand(_ stretch: Stretch) -> Bool {
+        writes[stretch.item].map { $0.refusal == nil && $0.made < stretch.updated } ?? false
     }
 
     private func sync(_ stretch: Stretch) -> Request {
@@ -194,9 +203,11 @@ extension Sync {
             writes[write.item] = nil
             return [.removeWrite(write.item)]
         case .gone, .refused:
-            writes[write.item] = nil
             let why = if case .refused(let sentence) = outcome { sentence } else { "the item is gone from the server" }
-            return [.removeWrite(write.item), .tell("'\(write.kind.rawValue)' was refused: \(why)")]
+            var parked = write
+            parked.refusal = why
+            writes[write.item] = parked
+            return [.saveWrite(parked), .tell("'\(write.kind.rawValue)' was refused: \(why)")]
         case .doubtful, .later, .signedOut: return []
         }
     }

@@ -16,7 +16,7 @@ extension Sync {
     }
 
     /// Whether a command of the listener's for this item has yet to arrive: until then the server knows less than we do.
-    public func owes(_ item: ItemID) -> Bool { writes[item] != nil }
+    public func owes(_ item: ItemID) -> Bool { writes[item].map { $0.refusal == nil } ?? false }
 
     /// After a pause without a network, hours may have passed since the place that is owed.
     mutating func withdrawStale(_ now: Moment) -> [Effect] {

@@ -16,8 +16,10 @@ public enum Entry: Hashable, Sendable {
     case item(Item)
     case account(Account)
     case removeAccount(id: String)
-    /// Of the last 50 only.
+    /// Of the last 50 only. One that goes on where the last ended is joined to it: see ``Move/joined(by:)``.
     case move(Move)
+    /// All of it, in order: the one before is replaced.
+    case queue(Queue)
     /// The rate chosen for an item; nil forgets it. Not a number is not written.
     case rate(ItemID, Double?)
 
@@ -29,10 +31,13 @@ public enum Entry: Hashable, Sendable {
         case .removeStretch(let id): try db.run("DELETE FROM stretches WHERE id = ?", [id])
         case .progress(let write):
             try db.run(
-                "INSERT OR REPLACE INTO progress (item, kind, position, duration, made) VALUES (?, ?, ?, ?, ?)",
+                """
+                INSERT OR REPLACE INTO progress (item, kind, position, isPlaceKnown, duration, made, refusal)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
                 [
-                    write.item.description, write.kind.rawValue, write.position.microseconds,
-                    write.duration.microseconds, write.made,
+                    write.item.description, write.kind.rawValue, write.position?.microseconds ?? 0,
+                    write.position != nil, write.duration.microseconds, write.made, write.refusal,
                 ])
         case .removeProgress(let item): try db.run("DELETE FROM progress WHERE item = ?", [item.description])
         case .item(let item):
@@ -41,6 +46,7 @@ public enum Entry: Hashable, Sendable {
         case .account(let account): try Self.write(account, to: db)
         case .removeAccount(let id): try db.run("DELETE FROM accounts WHERE id = ?", [id])
         case .move(let move): try Self.write(move, to: db)
+        case .queue(let queue): try Self.write(queue, to: db)
         case .rate(let item, let rate?) where rate.isFinite:
             try db.run("INSERT OR REPLACE INTO rates (item, rate) VALUES (?, ?)", [item.description, rate])
         case .rate(_, .some): break
@@ -98,11 +104,26 @@ public enum Entry: Hashable, Sendable {
     }
 
     private static func write(_ move: Move, to db: Database) throws {
+        let last = try Row.fetchOne(db.kept("SELECT * FROM moves ORDER BY number DESC LIMIT 1"))
+        if let joined = last.flatMap(Move.init)?.joined(by: move) {
+            try db.run(
+                "UPDATE moves SET at = ?, target = ? WHERE number = (SELECT max(number) FROM moves)",
+                [joined.at, joined.to.microseconds])
+            return
+        }
         try db.run(
             "INSERT INTO moves (at, item, origin, target, cause) VALUES (?, ?, ?, ?, ?)",
-            [move.at, move.item.description, move.from.microseconds, move.to.microseconds, move.cause])
+            [move.at, move.item.description, move.from.microseconds, move.to.microseconds, move.cause.rawValue])
         try db.run(
             "DELETE FROM moves WHERE number <= (SELECT number FROM moves ORDER BY number DESC LIMIT 1 OFFSET 50)", [])
+    }
+
+    private static func write(_ queue: Queue, to db: Database) throws {
+        try db.run("DELETE FROM queue", [])
+        for item in queue.items {
+            try db.run(
+                "INSERT INTO queue (item, json) VALUES (?, ?)", [item.id.description, try ItemRecord(item).json()])
+        }
     }
 
     /// A later entry of the same subject makes an earlier one that could not be written superfluous. Moves add up.
@@ -118,27 +139,9 @@ public enum Entry: Hashable, Sendable {
         case .account(let account): "account \(account.id)"
         case .removeAccount(let id): "account \(id)"
         case .rate(let item, _): "rate \(item)"
+        case .queue: "queue"
         case .move: nil
         }
-    }
-}
-
-/// One jump of the listener's place.
-public struct Move: Hashable, Sendable {
-    /// Milliseconds since 1970.
-    public let at: Int64
-    public let item: ItemID
-    public let from: BookTime
-    public let to: BookTime
-    /// For people: "seek", "next chapter", "newer place from the server".
-    public let cause: String
-
-    public init(at: Int64, item: ItemID, from: BookTime, to: BookTime, cause: String) {
-        self.at = at
-        self.item = item
-        self.from = from
-        self.to = to
-        self.cause = cause
     }
 }
 

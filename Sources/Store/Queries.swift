@@ -100,6 +100,14 @@ extension Store {
         }
     }
 
+    /// In the order in which it plays.
+    public func queue() async throws(StoreError) -> Queue {
+        try await perform { db in
+            let rows = try Row.fetchAll(db.kept("SELECT * FROM queue ORDER BY number"))
+            return Queue(rows.compactMap { row in row.itemID("item").flatMap { row.item($0) } })
+        }
+    }
+
     public func rate(of item: ItemID) async throws(StoreError) -> Double? {
         try await perform { db in
             try Double.fetchOne(db.kept("SELECT rate FROM rates WHERE item = ?"), arguments: [item.description])
@@ -172,16 +180,17 @@ extension ProgressWrite {
     fileprivate init?(_ row: Row) {
         guard let item = row.itemID("item"), let kind = row.text("kind").flatMap(Kind.init) else { return nil }
         self.init(
-            item: item, kind: kind, position: row.time("position"), duration: row.time("duration"),
-            made: row.number("made"))
+            item: item, kind: kind, position: row.flag("isPlaceKnown") ? row.time("position") : nil,
+            duration: row.time("duration"), made: row.number("made"), refusal: row.text("refusal"))
     }
 }
 
 extension Move {
-    fileprivate init?(_ row: Row) {
-        guard let item = row.itemID("item") else { return nil }
+    init?(_ row: Row) {
+        guard let item = row.itemID("item"), let cause = row.text("cause").flatMap(Player.JumpCause.init) else {
+            return nil
+        }
         self.init(
-            at: row.number("at"), item: item, from: row.time("origin"), to: row.time("target"),
-            cause: row.text("cause") ?? "")
+            at: row.number("at"), item: item, from: row.time("origin"), to: row.time("target"), cause: cause)
     }
 }

@@ -8,11 +8,12 @@ enum Schema {
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: v1) }
+        migrator.registerMigration("v2") { try $0.execute(sql: v2) }
         return migrator
     }()
 
     /// In the order in which a damaged database is read out: what cannot be had again first.
-    static let tables = ["meta", "accounts", "stretches", "progress", "places", "rates", "items", "moves"]
+    static let tables = ["meta", "accounts", "stretches", "progress", "places", "rates", "queue", "items", "moves"]
 
     private static let v1 = """
         CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -44,6 +45,13 @@ enum Schema {
         CREATE TABLE rates (item TEXT NOT NULL PRIMARY KEY, rate REAL NOT NULL) STRICT;
         """
 
+    /// Refused commands are kept, commands may leave the place to the server, and there is a queue.
+    private static let v2 = """
+        ALTER TABLE progress ADD COLUMN refusal TEXT;
+        ALTER TABLE progress ADD COLUMN isPlaceKnown INTEGER NOT NULL DEFAULT 1;
+        CREATE TABLE queue (number INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, json TEXT NOT NULL) STRICT;
+        """
+
     /// Descriptions of items that were merely looked at are dropped beyond the newest 500, so that browsing a large
     /// library does not grow the file for ever. Saving an item again gives it a new rowid.
     static let prune = """
@@ -51,5 +59,6 @@ enum Schema {
         WHERE rowid <= (SELECT rowid FROM items ORDER BY rowid DESC LIMIT 1 OFFSET 500)
             AND id NOT IN (SELECT item FROM places WHERE played IS NOT NULL)
             AND id NOT IN (SELECT item FROM stretches) AND id NOT IN (SELECT item FROM progress)
+            AND id NOT IN (SELECT item FROM moves)
         """
 }

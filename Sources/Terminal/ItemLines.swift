@@ -139,6 +139,7 @@ extension ProgressReport {
     public func lines(on surface: Surface) -> [String] {
         let place = finished ? "finished" : position > 0 ? "at \(Figures.clock(position))" : "at the beginning"
         return ["\(surface.paint(item.byline, .bold))  \(place)"]
-            + (sent ? [] : ["The server could not be asked now; it will be told later."])
+            + (refused.map { ["The server refused: \(Clean.line($0))", "It is kept; see 'dogear sync'."] }
+                ?? (sent ? [] : ["The server could not be asked now; it will be told later."]))
     }
 }

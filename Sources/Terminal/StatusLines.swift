@@ -76,6 +76,8 @@ extension StatusReport {
         if volume != 1 { extras.append("volume \(Figures.percent(volume))") }
         if let sleep { extras.append("sleeps in \(Figures.length(sleep))") }
         if unsent > 0 { extras.append(unsent == 1 ? "1 stretch not sent yet" : "\(unsent) stretches not sent yet") }
+        if let parked, parked > 0 { extras.append("\(parked) refused, see 'dogear sync'") }
+        if let queued, queued > 0 { extras.append("\(queued) in the queue") }
         return extras
     }
 

@@ -24,15 +24,15 @@ struct Dogear: ParsableCommand {
             CommandGroup(
                 name: "Listening",
                 subcommands: [
-                    Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Status.self,
-                    Chapters.self, Speed.self, Volume.self,
+                    Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Undo.self,
+                    Queue.self, Status.self, Chapters.self, Speed.self, Volume.self,
                 ]),
             CommandGroup(
                 name: "Finding",
                 subcommands: [
                     Continue.self, Latest.self, Libraries.self, List.self, Search.self, Show.self,
                 ]),
-            CommandGroup(name: "Progress", subcommands: [Finish.self, Unfinish.self, Restart.self]),
+            CommandGroup(name: "Progress", subcommands: [Finish.self, Unfinish.self, Restart.self, Sync.self]),
             CommandGroup(name: "Accounts", subcommands: [Login.self, Logout.self, Accounts.self]),
             CommandGroup(
                 name: "Housekeeping", subcommands: [Settings.self, Doctor.self, Logs.self, RunAsDaemon.self]),

@@ -14,7 +14,9 @@ extension Marking {
     func perform() throws {
         let link = try Link()
         let chosen = try Finder(link: link).find(what)
-        try show(try link.ask(Self.member, .string(chosen)), output, as: ProgressReport.self) { $0.lines(on: $1) }
+        let json = try link.ask(Self.member, .string(chosen))
+        try show(json, output, as: ProgressReport.self) { $0.lines(on: $1) }
+        if try decode(ProgressReport.self, json).refused != nil { throw ExitCode.failure }
     }
 }
 

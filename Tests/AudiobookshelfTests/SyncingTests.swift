@@ -126,27 +126,73 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(all[ItemID("abs:\(accountID)/e5f6d6b7-e059-4b34-b996-c83b1448fe67")!]?.fraction ?? 0 > 0.2)
     }
 
+    /// What is sent for a command to a server that has this record.
+    private func write(
+        _ kind: ProgressWrite.Kind, at place: Double?, on known: JSON? = nil
+    ) async throws -> [JSON] {
+        let shelf = try client(
+            FakeTransport { request in
+                guard request.method == "GET" else {
+                    bodies.withLock { $0.append(request.json) }
+                    return .text("OK")
+                }
+                return known.map { .json($0) } ?? .text("Not Found", status: 404)
+            })
+        bodies.withLock { $0 = [] }
+        try await shelf.write(
+            ProgressWrite(
+                item: book, kind: kind, position: place.map(BookTime.seconds), duration: .seconds(100), made: 7))
+        return bodies.withLock { $0 }
+    }
+
+    private func record(at place: Double, finished: Bool) -> JSON {
+        ["libraryItemId": "book", "currentTime": .number(place), "duration": 100, "isFinished": .bool(finished)]
+    }
+
+    private func moved(to place: Double) -> JSON {
+        ["duration": 100, "lastUpdate": 7, "currentTime": .number(place), "progress": .number(place / 100)]
+    }
+
     @Test func commandsMindTheServersWays() async throws {
-        let shelf = try recording()
-        func write(_ kind: ProgressWrite.Kind, at place: Double) async throws -> [JSON] {
-            bodies.withLock { $0 = [] }
-            try await shelf.write(
-                ProgressWrite(item: book, kind: kind, position: .seconds(place), duration: .seconds(100), made: 7))
-            return bodies.withLock { $0 }
-        }
         #expect(try await write(.finish, at: 30) == [["isFinished": true, "duration": 100, "lastUpdate": 7]])
+        #expect(try await write(.finish, at: nil) == [["isFinished": true, "duration": 100, "lastUpdate": 7]])
         #expect(
             try await write(.finish, at: 99) == [
                 ["isFinished": true, "duration": 100, "lastUpdate": 7, "currentTime": 99]
             ])
         #expect(
-            try await write(.unfinish, at: 30) == [
-                ["isFinished": false], ["duration": 100, "lastUpdate": 7, "currentTime": 30, "progress": 0.3],
-            ])
-        #expect(try await write(.unfinish, at: 95) == [["isFinished": false]])
-        #expect(
             try await write(.restart, at: 30) == [
                 ["isFinished": false, "duration": 100, "lastUpdate": 7, "currentTime": 0, "progress": 0]
             ])
+    }
+
+    /// `isFinished: false` would move the item to its start, for the time between two requests or for good.
+    @Test(arguments: [ProgressWrite.Kind.unfinish, .place]) func aFinishIsTakenBackByThePlaceAlone(
+        _ kind: ProgressWrite.Kind
+    ) async throws {
+        #expect(try await write(kind, at: 30) == [moved(to: 30)], "never opened there")
+        #expect(try await write(kind, at: 30, on: record(at: 50, finished: true)) == [moved(to: 30)])
+        #expect(try await write(kind, at: 30, on: record(at: 30, finished: false)) == [moved(to: 30)])
+        #expect(try await write(kind, at: 30, on: record(at: 30, finished: true)) == [moved(to: 29.99)], "a change")
+        for end in [95.0, 100, 105] {
+            #expect(try await write(kind, at: end, on: record(at: 100, finished: true)) == [moved(to: 89.5)])
+        }
+        #expect(
+            try await write(kind, at: 0, on: record(at: 0, finished: true)) == [
+                moved(to: 0).merging(["isFinished": false])
+            ])
+    }
+
+    @Test func whereNobodyKnowsThePlaceTheServersHolds() async throws {
+        #expect(try await write(.unfinish, at: nil, on: record(at: 50, finished: true)) == [moved(to: 49.99)])
+        #expect(try await write(.unfinish, at: nil, on: record(at: 50, finished: false)) == [])
+        #expect(try await write(.unfinish, at: nil) == [])
+    }
+}
+
+extension JSON {
+    fileprivate func merging(_ fields: [String: JSON]) -> JSON {
+        guard case .object(let own) = self else { return self }
+        return .object(own.merging(fields) { $1 })
     }
 }

@@ -62,6 +62,73 @@ import Testing
         #expect(await daemon.asked.last == command)
     }
 
+    @Test func undoAndItsList() async throws {
+        let move = MovesReport.Row(
+            at: 1_700_000_000_123, item: Self.emma, from: 725, to: 30, cause: "device", undone: true)
+        await daemon.answers { command in
+            if case .moves = command { return MovesReport(moves: [move]) }
+            return UndoReport(item: Self.emma, from: 30, position: 725, undone: move)
+        }
+        let back = try await dogear("undo")
+        #expect(back.code == 0 && back.output.hasPrefix("Emma — Jane Austen  back at 12:05\n"))
+        let list = try await dogear("undo", "--list")
+        #expect(
+            list.output
+                == "2023-11-14 22:13:20  Emma  12:05  0:30  another device's newer place, undone\n", "\(list)")
+        #expect(try await dogear("undo", "--list", "--json").output == (try json(MovesReport(moves: [move]))) + "\n")
+        #expect(await daemon.asked == [.undo(what: ""), .moves, .moves])
+        await daemon.answers { _ in throw ControlError(.notFound, "nothing to undo") }
+        #expect(try await dogear("undo").code == 2)
+    }
+
+    @Test(arguments: [
+        (SyncReport.Outcome.accepted, Int32(0)), (.refused, 1), (.signedOut, 3), (.unreachable, 4),
+    ])
+    func whatBecameOfTheRowsIsTheExitCode(_ outcome: SyncReport.Outcome, _ code: Int32) async throws {
+        await daemon.answers { _ in
+            SyncReport(rows: [
+                .init(
+                    id: "s-1", kind: "listening", item: Self.emma, account: "ada@h", at: 1, position: 725, listened: 65,
+                    outcome: outcome, reason: outcome == .accepted ? nil : "a reason")
+            ])
+        }
+        let outcome = try await dogear("sync", "--retry")
+        #expect(outcome.code == code)
+        #expect(outcome.output.contains("Emma — Jane Austen  1 min of listening, to 12:05: "))
+        #expect(outcome.output.contains("a reason") == (code != 0))
+        #expect(try await dogear("sync", "--json").code == code)
+        #expect(await daemon.asked == [.sync(retry: true), .sync(retry: false)])
+    }
+
+    @Test func nothingIsGivenUpUnasked() async throws {
+        await daemon.answers { _ in SyncReport() }
+        #expect(try await dogear("sync").errors == "Everything is sent.\n")
+        let unasked = try await dogear("sync", "--forget", "s-1")
+        #expect(unasked.code == 64 && unasked.errors.contains("--yes"))
+        #expect(try await dogear("sync", "--forget", "s-1", "--yes").code == 0)
+        #expect(await daemon.asked == [.sync(retry: false), .forget(id: "s-1")])
+    }
+
+    @Test func theQueue() async throws {
+        var row = ItemRow(item: Self.emma)
+        (row.duration, row.position, row.progress) = (7200, 3600, 0.5)
+        let report = QueueReport(items: [row])
+        await daemon.answers { _ in report }
+        #expect(try await dogear("queue").output == "1  Emma  Jane Austen  50%  1 h  abs:1/emma\n")
+        #expect(try await dogear("queue", "--json").output == (try json(report)) + "\n")
+        #expect(try await dogear("queue", "add", "abs:1/emma", "--next").code == 0)
+        #expect(try await dogear("queue", "remove", "2").code == 0)
+        #expect(try await dogear("queue", "move", "3", "1", "--json").code == 0)
+        await daemon.answers { _ in QueueReport(items: []) }
+        let empty = try await dogear("queue", "clear")
+        #expect(empty.code == 0 && empty.output.isEmpty && empty.errors.contains("queue add"))
+        #expect(
+            await daemon.asked == [
+                .queue, .queue, .queueAdd(what: "abs:1/emma", next: true), .queueRemove(2), .queueMove(3, to: 1),
+                .queueClear,
+            ])
+    }
+
     @Test func filesAreNamedByTheirWholePath() async throws {
         try Data().write(to: URL(fileURLWithPath: dogear.home.path + "/a book.m4b"))
         _ = try await dogear("play", "a book.m4b")

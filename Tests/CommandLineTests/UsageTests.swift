@@ -9,7 +9,8 @@ struct UsageTests {
     static let commands = [
         "login", "logout", "accounts", "status", "play", "pause", "toggle", "stop", "next", "previous", "seek",
         "chapters", "speed", "volume", "continue", "latest", "libraries", "list", "search", "show", "finish",
-        "unfinish", "restart", "settings", "doctor", "logs", "daemon",
+        "unfinish", "restart", "undo", "sync", "queue", "queue add", "queue remove", "queue move", "queue clear",
+        "settings", "doctor", "logs", "daemon",
     ]
 
     @Test func aloneItGivesAnOverview() async throws {
@@ -26,7 +27,7 @@ struct UsageTests {
     }
 
     @Test(arguments: commands) func everyCommandHasHelpWithAnExampleAndJSON(_ command: String) async throws {
-        let outcome = try await dogear(command, "--help")
+        let outcome = try await dogear(command.split(separator: " ").map(String.init) + ["--help"])
         #expect(outcome.code == 0)
         #expect(outcome.output.contains("Example:\n  dogear \(command)"))
         #expect(outcome.output.contains("--json"))
@@ -40,6 +41,9 @@ struct UsageTests {
         ["login", "https://ada:pw@books.example.org"], ["login", "books.example.org", "--openid"],
         ["login", "books.example.org", "--password-stdin", "--api-key-stdin"],
         ["login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "nonsense"],
+        ["undo", "--list", "emma"], ["sync", "now"], ["sync", "--yes"], ["sync", "--retry", "--forget", "x"],
+        ["queue", "add"], ["queue", "remove"], ["queue", "remove", "first"], ["queue", "move", "1"],
+        ["queue", "shuffle"],
     ])
     func wrongUsageIs64(_ arguments: [String]) async throws {
         let outcome = try await dogear(arguments)

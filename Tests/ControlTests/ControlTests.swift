@@ -27,6 +27,16 @@ private final class Face: ControlFace {
             call("List", [.string(""), .string("-added"), .int32(5), .int32(2)])
                 == [.list(library: "", sort: "-added", limit: 5, page: 2)])
         #expect(call("SetSetting", [.string("a"), .string("b")]) == [.settings(key: "a", value: "b")])
+        #expect(call("Undo", [.string("")]) == [.undo(what: "")])
+        #expect(call("Moves", []) == [.moves])
+        #expect(call("Sync", [.bool(true)]) == [.sync(retry: true)])
+        #expect(call("Unsent", []) == [.unsent])
+        #expect(call("Forget", [.string("s")]) == [.forget(id: "s")])
+        #expect(call("Queue", []) == [.queue])
+        #expect(call("QueueAdd", [.string("emma"), .bool(true)]) == [.queueAdd(what: "emma", next: true)])
+        #expect(call("QueueRemove", [.int32(2)]) == [.queueRemove(2)])
+        #expect(call("QueueMove", [.int32(3), .int32(1)]) == [.queueMove(3, to: 1)])
+        #expect(call("QueueClear", []) == [.queueClear])
         #expect(call("Play", [.int32(1), .string("")]) == [], "a wrong type is refused before anyone is asked")
     }
 
@@ -53,9 +63,37 @@ private final class Face: ControlFace {
         for key in [
             "state", "item", "chapter", "position", "duration", "rate", "volume", "sleep", "buffered", "unsent",
             "account",
-            "error",
+            "error", "parked", "queued",
         ] { #expect(text.contains("\"\(key)\":")) }
         let old = #"{"state":"paused","position":1,"duration":2,"rate":1,"volume":1,"unsent":0}"#
         #expect(try JSONDecoder().decode(StatusReport.self, from: Data(old.utf8)).item == nil)
+    }
+
+    @Test func ofSeveralOutcomesTheOneThatNeedsTheListenerCounts() {
+        func problem(_ outcomes: SyncReport.Outcome...) -> ControlError.Kind? {
+            SyncReport(
+                rows: outcomes.map {
+                    SyncReport.Row(
+                        id: "", kind: "finish", item: ItemHead(id: "", title: "", authors: [], kind: "book"),
+                        account: nil, at: 0, position: nil, listened: nil, outcome: $0)
+                }
+            ).problem
+        }
+        #expect(problem() == nil)
+        #expect(problem(.accepted, .accepted) == nil)
+        #expect(problem(.accepted, .refused) == .failed)
+        #expect(problem(.refused, .unreachable) == .unreachable)
+        #expect(problem(.unreachable, .signedOut, .refused) == .notSignedIn)
+    }
+
+    @Test func whatIsLeftOfTheQueueIsSummed() {
+        func row(_ duration: Double?, _ position: Double?, finished: Bool = false) -> ItemRow {
+            var row = ItemRow(item: ItemHead(id: "", title: "", authors: [], kind: "book"), finished: finished)
+            (row.duration, row.position) = (duration, position)
+            return row
+        }
+        #expect(QueueReport(items: []).left == 0)
+        let items = [row(100, 30), row(100, nil), row(100, 60, finished: true), row(nil, 5), row(10, 50)]
+        #expect(QueueReport(items: items).left == 270)
     }
 }

@@ -45,7 +45,7 @@ import Testing
     }
 
     private func isKept(_ place: Double, in house: House) async throws -> Bool {
-        try await moves(house).contains { $0.cause == "device" && abs($0.from.seconds - place) < 0.5 }
+        try await moves(house).contains { $0.cause == .device && abs($0.from.seconds - place) < 0.5 }
     }
 
     @Test func thePausedOneFollowsAtOnce() async throws {
@@ -185,7 +185,7 @@ import Testing
             try await house.status("on its way") { $0.position > 21 }
             try await house.done("stop")
             try await house.progress("where it stopped") { ($0.currentTime ?? 0) > 21 }
-            #expect(try await moves(house).allSatisfy { $0.cause != "device" })
+            #expect(try await moves(house).allSatisfy { $0.cause != .device })
         }
     }
 

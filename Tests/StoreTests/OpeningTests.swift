@@ -114,6 +114,41 @@ import Testing
         }
     }
 
+    /// As the first release left it.
+    @Test func aDatabaseOfTheFirstShapeIsTakenOver() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            do {
+                let old = try DatabaseQueue(path: path)
+                try Schema.migrator.migrate(old, upTo: "v1")
+                try await old.write { db in
+                    #expect(
+                        try db.columns(in: "progress").map(\.name) == ["item", "kind", "position", "duration", "made"])
+                    try db.execute(
+                        sql: """
+                            INSERT INTO meta VALUES ('deviceId', 'the-old-name');
+                            INSERT INTO progress VALUES ('\(emma)', 'unfinish', 7000000, 9000000, 5);
+                            INSERT INTO moves VALUES (3, 1000, '\(emma)', 0, 1000000, 'seek');
+                            INSERT INTO places VALUES ('\(emma)', 1000000, 3600000000, 0, 1, 5);
+                            """)
+                }
+                try old.close()
+            }
+            let store = try open(path)
+            #expect(store.notice == nil)
+            #expect(store.deviceID == "the-old-name")
+            #expect(
+                try await store.progressWrites() == [
+                    ProgressWrite(item: emma, kind: .unfinish, position: .seconds(7), duration: .seconds(9), made: 5)
+                ])
+            #expect(try await store.place(of: emma) == place(emma, 1))
+            #expect(
+                try await store.moves() == [Move(at: 1000, item: emma, from: .zero, to: .second, cause: .seek)])
+            try await store.write(.queue(Queue([item(emma)])))
+            #expect(try await store.queue().head?.title == "Emma")
+        }
+    }
+
     @Test func aFolderThatCannotBeIsNamed() async throws {
         try await withTemporaryFolder { folder in
             try "".write(toFile: "\(folder)/file", atomically: false, encoding: .utf8)

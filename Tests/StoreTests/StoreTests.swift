@@ -95,14 +95,56 @@ import Testing
         }
     }
 
+    private func move(_ at: Int64, to seconds: Double = 9, _ cause: Player.JumpCause = .seek) -> Move {
+        Move(at: at, item: emma, from: .second, to: .seconds(seconds), cause: cause)
+    }
+
     @Test func theRingOfMovesHoldsFifty() async throws {
         try await withStore { store throws in
-            for number in 1...60 {
-                store.post(.move(Move(at: Int64(number), item: emma, from: .zero, to: .second, cause: "seek")))
-            }
+            for number in 1...60 { store.post(.move(move(Int64(number) * 10_000))) }
             let moves = try await store.moves()
-            #expect(moves.map(\.at) == (11...60).reversed().map(Int64.init))
-            #expect(moves.first == Move(at: 60, item: emma, from: .zero, to: .second, cause: "seek"))
+            #expect(moves.map(\.at) == (11...60).reversed().map { Int64($0) * 10_000 })
+            #expect(moves.first == move(600_000))
+        }
+    }
+
+    @Test func jumpsInARowAreOneEntry() async throws {
+        try await withStore { store throws in
+            store.post(.move(move(1000)), .move(move(2000, to: 20)), .move(move(3500, to: 30)))
+            store.post(.move(move(3600, to: 40, .undo)), .move(move(3700, to: 50)))
+            #expect(try await store.moves() == [move(3700, to: 50), move(3600, to: 40, .undo), move(3500, to: 30)])
+        }
+    }
+
+    @Test func aMoveOfAnUnknownKindIsAsGoodAsNone() async throws {
+        try await withStore { store throws in
+            store.post(.move(move(1000)))
+            try await store.perform { db in try db.execute(sql: "UPDATE moves SET cause = 'earthquake'") }
+            store.post(.move(move(1100)))
+            #expect(try await store.moves() == [move(1100)])
+        }
+    }
+
+    @Test func aRefusedCommandKeepsItsReason() async throws {
+        try await withStore { store throws in
+            let write = ProgressWrite(
+                item: emma, kind: .unfinish, position: nil, duration: .seconds(9), made: 2, refusal: "not allowed")
+            try await store.write(.progress(write))
+            #expect(try await store.progressWrites() == [write])
+        }
+    }
+
+    @Test func theQueueIsKeptAsAWhole() async throws {
+        try await withStore { store throws in
+            #expect(try await store.queue() == Queue())
+            try await store.write(.queue(Queue([item(emma), item(ulysses, "Ulysses")])))
+            #expect(try await store.queue().items.map(\.title) == ["Emma", "Ulysses"])
+            var queue = try await store.queue()
+            queue.move(2, to: 1)
+            try await store.write(.queue(queue))
+            #expect(try await store.queue() == queue)
+            try await store.write(.queue(Queue()))
+            #expect(try await store.queue().items == [])
         }
     }
 

@@ -45,6 +45,63 @@ struct LinesTests {
                 """)
     }
 
+    @Test func whatWaitsAndWhatWasRefusedAreTwoThings() {
+        var report = playing
+        (report.unsent, report.parked, report.queued) = (1, 2, 3)
+        #expect(
+            report.lines(on: pipe).last?.hasSuffix(
+                "1 stretch not sent yet · 2 refused, see 'dogear sync' · 3 in the queue") == true)
+    }
+
+    @Test func movesOnATerminal() {
+        let item = ItemHead(id: "abs:1/h", title: "The Hobbit", authors: [], kind: "book")
+        let report = MovesReport(moves: [
+            .init(at: 1_700_000_000_000, item: item, from: 3723, to: 125, cause: "undo"),
+            .init(at: 1_699_900_000_000, item: item, from: 125, to: 3723, cause: "seek", undone: true),
+        ])
+        let surface = Surface(columns: 80, now: 1_700_000_100_000)
+        #expect(
+            text(report.lines(on: surface)) == """
+                TIME                 TITLE          FROM       TO  WHAT MOVED IT
+                22:13:20             The Hobbit  1:02:03     2:05  undo
+                2023-11-13 18:26:40  The Hobbit     2:05  1:02:03  a jump, undone
+                """)
+    }
+
+    @Test func rowsOfASync() {
+        let item = ItemHead(id: "abs:1/h", title: "The Hobbit", authors: [], kind: "book")
+        let report = SyncReport(rows: [
+            .init(id: "a", kind: "listening", item: item, account: nil, at: 0, position: 125, listened: 720),
+            .init(
+                id: "abs:1/h", kind: "finish", item: item, account: nil, at: 0, position: 125, listened: nil,
+                outcome: .refused, reason: "no permission"),
+            .init(
+                id: "b", kind: "place", item: item, account: nil, at: 0, position: 125, listened: nil,
+                outcome: .unreachable, reason: "cannot reach it", again: 30),
+        ])
+        #expect(
+            text(report.lines(on: pipe)) == """
+                ✓ The Hobbit  12 min of listening, to 2:05: accepted
+                ✗ The Hobbit  finished: refused
+                    no permission  (abs:1/h)
+                ! The Hobbit  the place 2:05: not sent yet
+                    cannot reach it; tried again in 30 s
+                What was refused is kept: 'dogear sync --retry' sends it again, 'dogear sync --forget ID' gives it up.
+                """)
+    }
+
+    @Test func theQueueOnATerminal() {
+        var row = ItemRow(item: ItemHead(id: "abs:1/h", title: "The Hobbit", authors: ["Tolkien"], kind: "book"))
+        row.duration = 7200
+        #expect(
+            text(QueueReport(items: [row, row]).lines(on: terminal(80))) == """
+                   TITLE       BY       LEFT
+                1  The Hobbit  Tolkien   2 h
+                2  The Hobbit  Tolkien   2 h
+                2 items, 4 h left
+                """)
+    }
+
     @Test func statusWithoutChaptersOrAnything() {
         var report = playing
         report.chapter = nil

@@ -1,0 +1,115 @@
+/// One jump of the listener's place, as the ring keeps it.
+public struct Move: Hashable, Sendable {
+    /// Milliseconds since 1970, this computer's clock; of several jumps in a row, of the last.
+    public let at: Int64
+    public let item: ItemID
+    public let from: BookTime
+    public let to: BookTime
+    public let cause: Player.JumpCause
+
+    public init(at: Int64, item: ItemID, from: BookTime, to: BookTime, cause: Player.JumpCause) {
+        self.at = at
+        self.item = item
+        self.from = from
+        self.to = to
+        self.cause = cause
+    }
+}
+
+extension Move {
+    /// A key held down and a bar dragged are one move to the listener.
+    static let burst: Int64 = 2000
+
+    /// - Returns: both as one, from the first's start to the last's goal; nil if they are two.
+    public func joined(by next: Move) -> Move? {
+        guard next.item == item, next.cause == cause, cause == .seek || cause == .chapter,
+            (0...Self.burst).contains(next.at.subtractingSaturating(at))
+        else { return nil }
+        return Move(at: next.at, item: item, from: from, to: next.to, cause: cause)
+    }
+
+    /// What did not move the place is no entry, but for marks that stand for more than the place: a finish can be taken
+    /// back, and each undo stands for the move that it took back.
+    public var isWorthKeeping: Bool {
+        cause == .finish || cause == .undo || (to - from).microseconds.magnitude >= 500_000
+    }
+
+    public enum Standing: Hashable, Sendable {
+        case done
+        /// Taken back by a later undo.
+        case undone
+        case undo
+    }
+
+    /// What has become of each of these moves, which are ordered newest first: every undo takes back the newest move of
+    /// its item that still stands, so that undoing again walks further back.
+    public static func standings(_ moves: [Move]) -> [Standing] {
+        var undos: [ItemID: Int] = [:]
+        return moves.map { move in
+            let open = undos[move.item, default: 0]
+            if move.cause == .undo {
+                undos[move.item] = open + 1
+                return .undo
+            }
+            guard open > 0 else { return .done }
+            undos[move.item] = open - 1
+            return .undone
+        }
+    }
+
+    /// - Parameter moves: newest first.
+    /// - Returns: the move of this item that an undo takes back; nil if there is none.
+    public static func next(in moves: [Move], of item: ItemID) -> Move? {
+        zip(moves, standings(moves)).first { $0.item == item && $1 == .done }?.0
+    }
+}
+
+/// Where an item begins to play: the later of what the source and the journal say, and what lost.
+public struct Beginning: Hashable, Sendable {
+    public struct Step: Hashable, Sendable {
+        public let from: BookTime
+        public let to: BookTime
+        public let cause: Player.JumpCause
+    }
+
+    public private(set) var place: BookTime
+    /// What moved the listener on the way here, in order.
+    public private(set) var steps: [Step] = []
+    /// Another device went on: what is older is not to be told to the server.
+    public let isOutdone: Bool
+
+    /// - Parameters:
+    ///   - server: what the source says.
+    ///   - own: where the player stands, which goes before the journal but not before another device.
+    public init(of item: Item, server: Place?, journal: Place?, own: BookTime? = nil) {
+        isOutdone = server.map { server in journal.map { $0.isOutdone(by: server) } ?? (own == nil) } ?? false
+        guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
+            place = own ?? .zero
+            return
+        }
+        let stood = winner.position.clamped(to: .zero...item.duration)
+        place = winner.isFinished ? .zero : item.reachable(stood)
+        // A finished item starts over; where it was finished by hand is not forgotten.
+        let mark = winner.isFinished && stood < item.duration ? stood : place
+        if isOutdone, let lost = own ?? journal?.position, lost < item.duration { add(from: lost, to: mark, .device) }
+        if mark != place { add(from: mark, to: place, .begin) }
+    }
+
+    /// The listener asked for another place.
+    public mutating func move(to goal: BookTime) {
+        add(from: place, to: goal, .begin)
+        place = goal
+    }
+
+    private mutating func add(from: BookTime, to: BookTime, _ cause: Player.JumpCause) {
+        steps.append(Step(from: from, to: to, cause: cause))
+    }
+}
+
+extension Item {
+    /// With nothing left to hear from a place, playing from there would only finish the item: its last seconds are heard
+    /// again.
+    public func reachable(_ place: BookTime) -> BookTime {
+        duration - place < .second ? max(.zero, duration - Stretch.finishZone) : place
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Control
+import DBus
+import Terminal
+
+struct Queue: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show or change what plays next.",
+        discussion: """
+            Example:
+              dogear queue
+              dogear queue add the hobbit
+              dogear queue add ~/Audiobooks/Emma --next
+              dogear queue move 3 1
+              dogear queue remove 2
+
+            When an item has come to its end, the first of the queue is taken out and played.
+            """,
+        subcommands: [Add.self, Remove.self, Move.self, Clear.self])
+
+    @OptionGroup var output: OutputOptions
+
+    func perform() throws { try showQueue(try Link().ask("Queue"), output) }
+
+    struct Add: DogearCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Put something at the end of the queue.",
+            discussion: "Example:\n  dogear queue add the hobbit\n  dogear queue add the hobbit --next")
+
+        @Argument(help: "Words, an id, a file, a folder or an address.", completion: .file())
+        var what: [String]
+
+        @Flag(help: "In front of all others.")
+        var next = false
+
+        @OptionGroup var output: OutputOptions
+
+        func perform() throws {
+            let link = try Link()
+            let chosen = try Finder(link: link).find(what)
+            guard !chosen.isEmpty else { throw ControlError(.usage, "say what to put into the queue") }
+            try showQueue(try link.ask("QueueAdd", .string(chosen), .bool(next)), output)
+        }
+    }
+
+    struct Remove: DogearCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take something out of the queue.", discussion: "Example:\n  dogear queue remove 2")
+
+        @Argument(help: "Its number in 'dogear queue'.")
+        var number: Int32
+
+        @OptionGroup var output: OutputOptions
+
+        func perform() throws { try showQueue(try Link().ask("QueueRemove", .int32(number)), output) }
+    }
+
+    struct Move: DogearCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move something within the queue.", discussion: "Example:\n  dogear queue move 3 1")
+
+        @Argument(help: "Its number in 'dogear queue'.")
+        var number: Int32
+
+        @Argument(help: "The number it is to have.")
+        var to: Int32
+
+        @OptionGroup var output: OutputOptions
+
+        func perform() throws { try showQueue(try Link().ask("QueueMove", .int32(number), .int32(to)), output) }
+    }
+
+    struct Clear: DogearCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Empty the queue.", discussion: "Example:\n  dogear queue clear")
+
+        @OptionGroup var output: OutputOptions
+
+        func perform() throws { try showQueue(try Link().ask("QueueClear"), output) }
+    }
+}
+
+private func showQueue(_ json: String, _ output: OutputOptions) throws {
+    if try output.json || !decode(QueueReport.self, json).items.isEmpty {
+        try show(json, output, as: QueueReport.self) { $0.lines(on: $1) }
+    } else {
+        hint("The queue is empty. 'dogear queue add WHAT' puts something into it.")
+    }
+}

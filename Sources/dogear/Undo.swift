@@ -1,0 +1,44 @@
+import ArgumentParser
+import Control
+import DBus
+import Terminal
+
+struct Undo: DogearCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Go back to where you were before your place was moved.",
+        discussion: """
+            Example:
+              dogear undo
+              dogear undo --list
+              dogear undo the hobbit
+
+            Takes back the last jump, restart or finish, or another device's newer place; again, the one before that. \
+            Jumps in quick succession count as one. The last 50 moves are kept.
+            """)
+
+    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .file())
+    var what: [String] = []
+
+    @Flag(help: "List what moved your place, the newest first, and change nothing.")
+    var list = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if list, !what.isEmpty { throw ValidationError("--list lists all; it takes no item") }
+    }
+
+    func perform() throws {
+        let link = try Link()
+        guard list else {
+            let chosen = try Finder(link: link).find(what)
+            return try show(try link.ask("Undo", .string(chosen)), output, as: UndoReport.self) { $0.lines(on: $1) }
+        }
+        let json = try link.ask("Moves")
+        if try output.json || !decode(MovesReport.self, json).moves.isEmpty {
+            try show(json, output, as: MovesReport.self) { $0.lines(on: $1) }
+        } else {
+            hint("Nothing has moved your place yet.")
+        }
+    }
+}

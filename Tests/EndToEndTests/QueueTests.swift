@@ -1,0 +1,72 @@
+import Control
+import Foundation
+import StandIn
+import TestSupport
+import Testing
+
+/// What plays when an item has come to its end.
+@Suite struct QueueTests {
+    private func queue(_ house: House, _ arguments: String...) async throws -> [String] {
+        let output = try await house.run(Child.built("dogear"), ["queue"] + arguments + ["--json"]).output
+        return try JSONDecoder().decode(QueueReport.self, from: Data(output.utf8)).items.map(\.item.title)
+    }
+
+    @Test func theNextOnePlaysAtTheEnd() async throws {
+        try await House.signedIn { house, daemon in
+            #expect(try await queue(house).isEmpty)
+            #expect(try await queue(house, "add", "tidebook") == ["Tidebook"])
+            let path = "\(house.home)/tone.mp3"
+            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms/01.mp3", toPath: path)
+            #expect(try await queue(house, "add", path).count == 2)
+            #expect(try await queue(house, "add", "echoes", "--next").first == "Echoes")
+            #expect(try await queue(house, "move", "3", "2").last == "Tidebook")
+            for wrong in [["remove", "9"], ["move", "0", "1"]] {
+                let outcome = try await house.run(Child.built("dogear"), ["queue"] + wrong)
+                #expect(outcome.code == 2 && outcome.errors.contains("1 to 3"), "\(outcome)")
+            }
+            // It outlives the daemon.
+            daemon.send(SIGKILL)
+            _ = await daemon.end()
+            try await house.daemon()
+            #expect(try await house.status().queued == 3)
+
+            try await house.done("play", "three rooms", "--at", "57")
+            try await house.progress("finished", of: Library.files) { $0.isFinished }
+            let next = try await house.status("the episode") { $0.item?.title == "Echoes" && $0.state == .playing }
+            #expect(next.queued == 2)
+            #expect(try await queue(house).count == 2)
+            try await house.done("seek", "37")
+            try await house.progress("finished", of: Library.podcast, episode: Library.episode) { $0.isFinished }
+            try await house.status("the file") { $0.item?.kind == "file" && $0.state == .playing }
+            #expect(try await queue(house, "clear").isEmpty)
+        }
+    }
+
+    @Test func whatCannotBeOpenedStaysAndIsTold() async throws {
+        try await House.signedIn { house, _ in
+            #expect(try await queue(house, "add", "three rooms") == ["Three Rooms"])
+            #expect(try await queue(house, "add", "echoes").count == 2)
+            try await house.done("play", "tidebook", "--at", "97")
+            house.server.deleteItem(Library.files)
+            let told = try await house.status("told") { $0.error?.contains("next in the queue") == true }
+            #expect(told.error?.contains("Three Rooms") == true && told.state == .stopped)
+            #expect(told.queued == 2, "nothing else plays in its place")
+            #expect(try await queue(house, "remove", "1") == ["Echoes"])
+            #expect(try await house.status().error == nil)
+        }
+    }
+
+    @Test func draggingToTheEndNeitherFinishesNorGoesOn() async throws {
+        try await House.signedIn { house, _ in
+            #expect(try await queue(house, "add", "echoes").count == 1)
+            try await house.done("play", "tidebook")
+            try await house.status("on its way") { $0.position > 0.5 }
+            try await house.done("seek", "100%")
+            let stopped = try await house.status("stopped") { $0.state == .stopped }
+            #expect(stopped.queued == 1 && stopped.position > 99)
+            try await house.progress("before the end") { ($0.currentTime ?? 0) == 89.5 && !$0.isFinished }
+            try await house.done("undo")
+            try await house.progress("back at the start") { ($0.currentTime ?? 99) < 15 && !$0.isFinished }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Control
+import Foundation
+import StandIn
+import TestSupport
+import Testing
+
+/// The way back after a jump, another device's place, and a mark set by mistake.
+@Suite struct UndoTests {
+    private func moves(_ house: House) async throws -> [MovesReport.Row] {
+        try JSONDecoder().decode(MovesReport.self, from: Data(try await house.done("undo", "--list", "--json").utf8))
+            .moves
+    }
+
+    @Test func jumpsAreTakenBackOneAfterTheOther() async throws {
+        try await House.signedIn { house, _ in
+            let nothing = try await house.dogear("undo")
+            #expect(nothing.code == 2 && nothing.errors.contains("nothing is loaded"), "\(nothing)")
+            try await house.done("play", "tidebook", "--at", "20")
+            try await house.done("pause")
+            let first = try await house.status().position
+            try await house.done("seek", "chapter:2")
+            try await house.playerctl("next")
+            try await house.status("in the third chapter") { $0.position == 60 }
+
+            let report = try JSONDecoder().decode(
+                UndoReport.self, from: Data(try await house.done("undo", "--json").utf8))
+            #expect(report.position == 30 && report.from == 60 && report.undone.cause == "chapter")
+            try await house.status("back in the second chapter") { $0.position == 30 }
+            try await house.progress("back in the second chapter") { $0.currentTime == 30 }
+            try await house.done("undo")
+            try await house.status("where it was paused") { abs($0.position - first) < 0.01 }
+            try await house.done("undo")
+            try await house.status("where it began") { $0.position == 0 }
+            let over = try await house.dogear("undo")
+            #expect(over.code == 2 && over.errors.contains("nothing to undo for 'Tidebook'"))
+            let list = try await moves(house)
+            #expect(list.map(\.cause) == ["undo", "undo", "undo", "chapter", "seek", "begin"])
+            #expect(list.map(\.undone) == [false, false, false, true, true, true])
+            #expect(list.allSatisfy { $0.item.title == "Tidebook" })
+            #expect(try await house.done("undo", "--list").split(separator: "\n").count == 6)
+        }
+    }
+
+    @Test func anotherDevicesPlaceIsGivenBackForGood() async throws {
+        try await House.signedIn { house, daemon in
+            try await house.done("play", "tidebook", "--at", "20")
+            try await house.status("on its way") { $0.position > 20.5 }
+            try await house.done("stop")
+            let own = try await house.status("sent") { $0.unsent == 0 && $0.state == .stopped }.position
+            try await eventually("no open session") { house.server.openSessions(of: House.user).isEmpty ? true : nil }
+            let now = Int(Date().timeIntervalSince1970 * 1000)
+            house.server.setProgress(
+                of: House.user, item: Library.book,
+                ["currentTime": 80, "duration": 100, "lastUpdate": .int(now + 9000)])
+            try await house.done("play")
+            try await house.status("at the other device's place") { $0.position >= 80 }
+            try await house.done("stop")
+            #expect(try await moves(house).first?.cause == "device")
+
+            // Stopped, and through a restart: the way back is known, and the server is told.
+            daemon.send(SIGKILL)
+            _ = await daemon.end()
+            try await house.daemon()
+            try await house.done("undo")
+            try await house.status("back") { abs($0.position - own) < 0.1 && $0.state == .stopped }
+            try await house.progress("back") { abs(($0.currentTime ?? 0) - own) < 0.1 }
+            try await house.done("play")
+            let playing = try await house.status("playing") { $0.state == .playing }
+            #expect((own - 0.1..<own + 15).contains(playing.position))
+        }
+    }
+
+    @Test func aFinishByMistakeIsTakenBack() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "40")
+            try await house.status("on its way") { $0.position > 40.5 }
+            try await house.done("finish")
+            let finished = try await house.progress("finished") { $0.isFinished }
+            try await house.done("undo")
+            let back = try await house.progress("not finished") { !$0.isFinished }
+            #expect(abs((back.currentTime ?? 0) - (finished.currentTime ?? 0)) < 0.1, "\(finished) became \(back)")
+
+            // Of an item that does not play, too.
+            try await house.done("restart", "three rooms")
+            house.server.setProgress(of: House.user, item: Library.files, ["currentTime": 33, "duration": 60])
+            try await house.done("restart", "three rooms")
+            try await house.progress("at the start", of: Library.files) { $0.currentTime == 0 }
+            try await house.done("undo", "three rooms")
+            try await house.progress("back", of: Library.files) { $0.currentTime == 33 }
+        }
+    }
+
+    /// The server's own way to un-finish wipes the place; a lost answer must not leave it so.
+    @Test(arguments: [StandInFault.dropBefore, .dropAfter, .serverError])
+    func unfinishingWipesNoPlace(_ fault: StandInFault) async throws {
+        try await House.signedIn { house, daemon in
+            house.server.setProgress(
+                of: House.user, item: Library.book, ["currentTime": 42, "duration": 100, "isFinished": true])
+            house.server.fail(fault, method: "PATCH", path: "/api/me/progress/**")
+            try await house.done("unfinish", "tidebook")
+            daemon.send(SIGKILL)
+            _ = await daemon.end()
+            try await house.daemon()
+            let back = try await house.progress("not finished") { !$0.isFinished }
+            #expect(abs((back.currentTime ?? 0) - 42) < 0.1)
+            try await house.status("sent") { $0.unsent == 0 }
+            let after = try #require(house.server.progress(of: House.user, item: Library.book))
+            #expect(!after.isFinished && abs((after.currentTime ?? 0) - 42) < 0.1)
+        }
+    }
+}
