@@ -30,8 +30,8 @@ public actor ShelfClient {
     private var secrets: Secrets?
     private var renewal: Task<Result<Void, ShelfError>, Never>?
     private var isSignedOut = false
-    /// The server has no token exchange: it is from before 2.26.
-    private var isLegacy: Bool
+    /// The login has no token exchange: it is an API key, or from a server before 2.26.
+    private let isLegacy: Bool
     /// Our clock, in milliseconds: no exchange of tokens before.
     private var noExchangeBefore: Int64 = 0
     private var rateLimitedUntil: Int64 = 0
@@ -63,7 +63,6 @@ public actor ShelfClient {
         secrets = nil
         isSignedOut = false
         unstored = nil
-        isLegacy = account.login != .tokens
     }
 
     /// Ends the login on the server, if it can be reached, and removes it from the vault.
@@ -199,9 +198,8 @@ public actor ShelfClient {
             report(.signedOut)
             throw .signedOut(server: server.description)
         case 404:
-            isLegacy = true
-            report(.signedOut)
-            throw .signedOut(server: server.description)
+            // The login came from a server that has this route: this is a proxy, or a server on the move.
+            throw .serverFault(server: server.description, status: 404)
         case 429:
             rateLimitedUntil = now() + Int64(response.retryAfter) * 1000
         default: break
