@@ -64,9 +64,11 @@ extension Service {
         if let session = opened.session {
             let now = time.now
             let serverNow = now.wall + shelves.clockOffset(of: item.id)
+            let known = opened.place.map { $0.isFinished ? nil : $0.position } ?? .zero
             sync { sync in
                 sync.opened(
-                    session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow, now)
+                    session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow,
+                    serverPlace: known, now)
             }
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }

@@ -120,14 +120,19 @@ public struct Sync: Sendable {
     }
 
     /// The server opened a session for this item.
-    /// - Parameter serverNow: milliseconds since 1970 by the server's clock.
+    /// - Parameters:
+    ///   - serverNow: milliseconds since 1970 by the server's clock.
+    ///   - serverPlace: where it has the listener; nil if there is nothing to tell it before something is heard.
     public mutating func opened(
-        session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64, _ now: Moment
+        session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64,
+        serverPlace: BookTime? = nil, _ now: Moment
     ) -> [Effect] {
         let effects = retire()
         guard Self.account(of: item) != nil else { return effects }
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
+        // Begun elsewhere on purpose: the server is told, however short the listening.
+        live?.sentPlace = serverPlace
         return effects + [.save(live!)] + pump(now)
     }
 
