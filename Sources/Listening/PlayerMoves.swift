@@ -54,8 +54,8 @@ extension Player {
     }
 
     private mutating func open(_ item: Item, at place: BookTime, play: Bool, rate: Double) -> [Effect] {
-        // Play or pause pressed while the source was asked counts.
-        var wanted = play
+        // Play, pause or stop pressed while the source was asked counts.
+        var wanted = play && phase != .stopped
         if case .opening(let pressed) = phase { wanted = pressed }
         let comesBack = isBuffering && self.item?.id == item.id
         settle(item, at: place, rate: rate)
@@ -242,6 +242,8 @@ extension Player {
             effects.append(.start(load))
         } else {
             phase = .paused
+            // Begun at a place that was asked for, it may be news to the server.
+            effects.append(heard(.pause, now))
         }
         return effects + [.seeked]
     }
