@@ -31,6 +31,7 @@ extension ShelfClient {
     /// item again.
     public func write(_ write: ProgressWrite) async throws(ShelfError) {
         guard let id = ShelfItemID(write.item) else { throw .notFound(what: write.item.description) }
+        tell(id, write.kind == .restart ? .zero : told[id]?.last?.place ?? .zero, at: write.made)
         let duration = max(.zero, write.duration)
         let position = max(.zero, write.position)
         let isNearEnd = duration > .zero && duration - position < BookTime(microseconds: 9_500_000)

@@ -11,6 +11,12 @@ public enum ShelfReport: Hashable, Sendable {
     case stored
 }
 
+/// A place as a server was told it, and when it was true: milliseconds since 1970, server's clock.
+struct Told: Sendable {
+    let place: BookTime
+    let at: Int64
+}
+
 /// One account on one Audiobookshelf server: adds the login to every request and keeps it alive.
 ///
 /// Of any number of requests that find the token expired one exchanges it, the others wait for that. New tokens are in
@@ -25,6 +31,8 @@ public actor ShelfClient {
     private let report: @Sendable (ShelfReport) -> Void
 
     var clock = ServerClock()
+    /// The last places of each item that the server has been told from here.
+    var told: [ShelfItemID: [Told]] = [:]
     /// Whether `/public/session/...` answers here; nil until tried.
     var hasPublicTracks: Bool?
     private var secrets: Secrets?

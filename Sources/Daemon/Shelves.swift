@@ -222,9 +222,10 @@ internal import Store
             return .signedOut
         }
         switch request {
-        case .sync(let stretch, _, let place, let listened, let duration):
+        case .sync(let stretch, let item, let place, let listened, let duration):
             return Sync.Outcome(
-                await client.sync(session: stretch, place: place, listened: listened, duration: duration))
+                await client.sync(
+                    session: stretch, of: item, place: place, listened: listened, duration: duration))
         case .close(let stretch, _): return Sync.Outcome(await client.close(session: stretch))
         case .local(let stretches):
             return Sync.Outcome(await client.deliver(stretches.map(\.reported), device: device))

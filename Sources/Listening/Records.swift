@@ -20,7 +20,7 @@ public struct Place: Hashable, Sendable {
 extension Place {
     /// How far our clock and a server's may disagree without either being wrong: its answers carry whole seconds, and it
     /// notes the time at which a sync arrived.
-    static let clockTolerance: Int64 = 2500
+    public static let clockTolerance: Int64 = 2500
 
     /// Whether what a server says is another device's newer place, and not our own come back.
     ///
