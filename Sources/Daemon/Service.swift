@@ -239,6 +239,10 @@ internal import Store
         timer.cancel()
     }
 
+    var isDraining: Bool { !drains.isEmpty }
+    /// A stream that failed is asked for again when its time has come.
+    var isToReopen: Bool { reopenTimer?.isPending ?? false }
+
     private func settleDrains() { if !sync.isSending { finishDrains() } }
 
     private func finishDrains() {
