@@ -122,6 +122,8 @@ import Listening
             blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")
         }
         moved(thing, to: place, isPlayed: true)
+        // Going back a little at resuming is no move before it is heard.
+        if !isMoving { change(thing) { $0.places.append(from.seconds...from.seconds) } }
     }
 
     func ended(_ length: BookTime) {

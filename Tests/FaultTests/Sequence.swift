@@ -22,6 +22,7 @@ import Listening
         for (number, step) in steps.enumerated() {
             sequence.note("\(number + 1). \(step)")
             try await sequence.perform(step)
+            sequence.noteLateCommands()
             sequence.note("     -> \(sequence.state)")
             if !rig.ledger.violations.isEmpty { break }
         }
@@ -42,6 +43,14 @@ import Listening
         let seconds = Double(rig.time.now.monotonic - 1_000_000) / 1_000_000
         return
             "\(String(format: "%.3f", seconds)) \(rig.thing?.name ?? "nothing") \(rig.service.player.phase) at \(rig.service.position.seconds), unsent \(rig.service.sync.unsent.count)+\(rig.service.sync.unsentWrites.count)"
+    }
+
+    /// In what order late commands, later listening and other devices reach the server is not judged here.
+    private func noteLateCommands() {
+        for write in rig.service.sync.unsentWrites {
+            guard let thing = Thing.all.first(where: { $0.id == write.item.description }) else { continue }
+            rig.ledger.change(thing) { $0.isVague = true }
+        }
     }
 
     // MARK: Doing
@@ -89,7 +98,9 @@ import Listening
             let proxy = rig.proxy
             _ = rig.time.timer(after: .seconds(Double(seconds))) { proxy.setDown(false) }
         case .skew(let seconds):
-            rig.sky.skew = Int64(seconds) * 1000
+            // Forward only once the server has noted times: what was set back refuses all that is older.
+            let isFresh = Thing.all.allSatisfy { rig.upstream.place(of: $0) == nil }
+            rig.sky.skew = isFresh ? Int64(seconds) * 1000 : max(rig.sky.skew, Int64(seconds) * 1000)
             await rig.pass(0.001)
         case .tokensExpire: rig.upstream.expireTokens()
         case .loginRevoked: rig.upstream.revoke()
@@ -126,6 +137,7 @@ import Listening
         switch rig.service.player.phase {
         case .stopped, .opening, .loading:
             rig.ledger.moved(thing, to: rig.service.position.seconds, isPlayed: false)
+            rig.ledger.wishes(thing, at: rig.service.position.seconds)
         case .playing, .paused, .empty: break
         }
     }
@@ -168,10 +180,7 @@ import Listening
             case .restart: await command(.restart(what: thing.id))
             }
         rig.ledger.isMoving = false
-        let isLate = rig.service.sync.unsentWrites.contains { $0.item.description == thing.id }
         rig.ledger.change(thing) { entry in
-            // In what order late commands and later listening reach the server is judged by tests of their own.
-            if isLate { entry.isVague = true }
             entry.at = rig.time.now.wall
             switch kind {
             case .finish: entry.finished = isDone ? true : nil
@@ -211,7 +220,9 @@ import Listening
         rig.ledger.change(thing) { entry in
             // The first word about an item counts as said now, whatever it says: the server's own trap.
             if before == nil { entry.wasContested = true }
-            guard at >= entry.rival?.at ?? .min else { return }
+            // The server compares it with the time at which it heard of ours.
+            let isTaken = rig.upstream.place(of: thing).map { abs($0.position - place) < 0.01 } ?? false
+            guard isTaken, at >= entry.rival?.at ?? .min else { return }
             entry.rival = Ledger.Rival(place: place, finished: false, at: at)
         }
     }
@@ -261,11 +272,11 @@ import Listening
                 "\(thing.name): played \(entry.played) s, the server has \(listened) (\(entry.slack) may be missing)")
         }
         // A command that a server seemed to refuse for good is not sent again.
-        if rig.proxy.refusedCommands || entry.isVague { return }
+        if rig.proxy.refusedCommands || entry.isVague || entry.wasContested { return }
         let place = rig.upstream.place(of: thing)
-        let isTheirs = entry.rival.map { $0.at > entry.at + 3000 || entry.wasContested } ?? false
-        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - 3000 || entry.wasContested || entry.isLoose } ?? false
-        if isTheirs && !entry.wasContested && !entry.isLoose, let rival = entry.rival {
+        let isTheirs = entry.rival.map { $0.at > entry.at + 3000 } ?? false
+        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - 3000 || entry.isLoose } ?? false
+        if isTheirs && !entry.isLoose, let rival = entry.rival {
             guard let place, place.isFinished == rival.finished, abs(place.position - rival.place) < 1 else {
                 return rig.ledger.blame("\(thing.name): another device's newer place \(rival) became \(place as Any)")
             }

@@ -148,7 +148,7 @@ extension Step {
                     $0.pick(Thing.all), share: Double($0.number(1...90)) / 100, minutesAgo: $0.number(1...60))
             }
         ),
-        (4, { _ in .kill }), (3, { .powerCut(after: $0.number(0...15)) }), (2, { _ in .leave }),
+        (4, { _ in .kill }), (3, { .powerCut(after: $0.number(0...14)) }), (2, { _ in .leave }),
         (2, { .audioFails(isGone: $0.number(0...1) == 0) }), (1, { .audioWaits($0.number(1...40)) }),
         (3, { _ in .serverRestarts }), (4, { .serverDown(seconds: $0.pick([1, 5, 20, 60, 300, 1800])) }),
         (1, { .skew(seconds: $0.pick([-86400, -3600, -45, 0, 10, 300, 3600, 86400])) }),
