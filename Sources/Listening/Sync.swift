@@ -139,9 +139,10 @@ public struct Sync: Sendable {
     /// The listener listened, or moved the place.
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
+        // Last words of one that was paused are no news: another device may have gone on since.
+        if heard.listened > .zero || heard.place != stretch.place { stretch.updated = max(stretch.updated, serverNow) }
         stretch.listened += heard.listened
         stretch.place = heard.place
-        stretch.updated = max(stretch.updated, serverNow)
         live = stretch
         if heard.why != .tick || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
         return [.save(stretch)] + pump(now)

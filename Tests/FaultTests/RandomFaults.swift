@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Found, and not mended yet.
-    private static let open: Set<UInt64> = [202, 231, 355, 363, 454, 471, 473]
+    private static let open: Set<UInt64> = [202, 231, 355, 363, 471, 473]
 
     private func judge(_ seed: UInt64, _ length: Int) async throws {
         guard Self.open.contains(seed) else { return try await reallyJudge(seed, length) }

@@ -87,6 +87,16 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(rows.first?.place == .seconds(60), "over whatever the close wrote")
     }
 
+    @Test func lastWordsAfterAPauseMakeAPlaceNoNewer() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(20, to: 20, .pause)
+        let paused = wire.rows["s"]?.updated
+        wire.now.wall += 3_600_000
+        wire.hear(0, to: 20, .stop)
+        #expect(wire.rows["s"]?.updated == paused)
+    }
+
     @Test func theRowIsKeptBeforeAnythingIsSentAndGoesOnlyWhenAccepted() {
         var wire = Wire()
         wire.open("s")
