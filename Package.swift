@@ -113,6 +113,10 @@ let package = Package(
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
+        // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
+        tests(
+            "FaultTests", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop", "SDBus",
+            "Folders", "Control", "StandIn", logging),
         // The built program on real parts.
         tests(
             "EndToEndTests", "dogear", "Control", "DBus", "EventLoop", "Listening", "SDBus", "StandIn", "Store",

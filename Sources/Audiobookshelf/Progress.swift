@@ -31,6 +31,7 @@ extension ShelfClient {
     /// at which the server has lost the place, and no answer whose loss would cost it.
     public func write(_ write: ProgressWrite) async throws(ShelfError) {
         guard let id = ShelfItemID(write.item) else { throw .notFound(what: write.item.description) }
+        tell(id, write.kind == .restart ? .zero : told[id]?.last?.place ?? .zero, at: write.made)
         let duration = max(.zero, write.duration)
         var fields: [String: JSON] = [:]
         if duration > .zero { fields["duration"] = .number(duration.seconds) }

@@ -11,6 +11,12 @@ public enum ShelfReport: Hashable, Sendable {
     case stored
 }
 
+/// A place as a server was told it, and when it was true: milliseconds since 1970, server's clock.
+struct Told: Sendable {
+    let place: BookTime
+    let at: Int64
+}
+
 /// One account on one Audiobookshelf server: adds the login to every request and keeps it alive.
 ///
 /// Of any number of requests that find the token expired one exchanges it, the others wait for that. New tokens are in
@@ -25,13 +31,15 @@ public actor ShelfClient {
     private let report: @Sendable (ShelfReport) -> Void
 
     var clock = ServerClock()
+    /// The last places of each item that the server has been told from here.
+    var told: [ShelfItemID: [Told]] = [:]
     /// Whether `/public/session/...` answers here; nil until tried.
     var hasPublicTracks: Bool?
     private var secrets: Secrets?
     private var renewal: Task<Result<Void, ShelfError>, Never>?
     private var isSignedOut = false
-    /// The server has no token exchange: it is from before 2.26.
-    private var isLegacy: Bool
+    /// The login has no token exchange: it is an API key, or from a server before 2.26.
+    private let isLegacy: Bool
     /// Our clock, in milliseconds: no exchange of tokens before.
     private var noExchangeBefore: Int64 = 0
     private var rateLimitedUntil: Int64 = 0
@@ -63,7 +71,6 @@ public actor ShelfClient {
         secrets = nil
         isSignedOut = false
         unstored = nil
-        isLegacy = account.login != .tokens
     }
 
     /// Ends the login on the server, if it can be reached, and removes it from the vault.
@@ -218,9 +225,8 @@ public actor ShelfClient {
             report(.signedOut)
             throw .signedOut(server: server.description)
         case 404:
-            isLegacy = true
-            report(.signedOut)
-            throw .signedOut(server: server.description)
+            // The login came from a server that has this route: this is a proxy, or a server on the move.
+            throw .serverFault(server: server.description, status: 404)
         case 429:
             rateLimitedUntil = now() + Int64(response.retryAfter) * 1000
         default: break

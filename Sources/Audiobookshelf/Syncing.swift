@@ -20,9 +20,15 @@ extension ShelfClient {
     /// the server adds up.
     /// - Parameter listened: since the last sync that was accepted.
     public func sync(
-        session: String, place: BookTime, listened: BookTime, duration: BookTime
+        session: String, of item: ItemID? = nil, place: BookTime, listened: BookTime, duration: BookTime
     ) async -> SyncOutcome {
-        await outcome(.sync(session: session, body: stretch(place, listened, duration)))
+        let outcome = await outcome(.sync(session: session, body: stretch(place, listened, duration)))
+        guard let id = item.flatMap({ ShelfItemID($0) }) else { return outcome }
+        switch outcome {
+        case .accepted, .doubtful: tell(id, place, at: now() + clockOffset)
+        case .sessionGone, .later, .refused: break
+        }
+        return outcome
     }
 
     /// `POST /api/session/:id/close`.
@@ -74,6 +80,10 @@ extension ShelfClient {
             for stretch in batch where outcomes[stretch.id] == nil {
                 outcomes[stretch.id] = .doubtful(.missing(field: "results.id", endpoint: call.endpoint))
             }
+            var seen: Set<ItemID> = []
+            for stretch in batch where seen.insert(stretch.item).inserted {
+                outcomes[stretch.id] = await settled(stretch, outcomes[stretch.id])
+            }
         } catch {
             for stretch in batch where outcomes[stretch.id] == nil {
                 // Only a row's own answer is for good. All of them refused at once, that is a server that is moving or
@@ -87,6 +97,44 @@ extension ShelfClient {
             }
         }
         return outcomes
+    }
+
+    /// The newest stretch of an item, once more if the server held an older place of our own for newer than it: it notes
+    /// when a place reached it, not when it was true, and the clocks agree only so far.
+    private func settled(_ stretch: Stretch, _ outcome: SyncOutcome?) async -> SyncOutcome? {
+        guard let id = ShelfItemID(stretch.item) else { return outcome }
+        defer { tell(id, stretch.place, at: stretch.updated) }
+        guard outcome == .accepted(placeTaken: false) else { return outcome }
+        do throws(ShelfError) {
+            guard let server = try await progress(of: id), !server.isFinished, server.position != stretch.place,
+                isOurs(server, id, before: stretch)
+            else { return outcome }
+            var fields: [String: JSON] = [
+                "currentTime": .number(max(0, stretch.place.seconds)),
+                "lastUpdate": .number(Double(max(server.updated, stretch.updated))),
+            ]
+            if stretch.duration > .zero {
+                fields["duration"] = .number(stretch.duration.seconds)
+                fields["progress"] = .number((stretch.place.seconds / stretch.duration.seconds).clamped(to: 0...1))
+            }
+            _ = try await answer(.patchProgress(id, body: .object(fields)))
+            return .accepted(placeTaken: true)
+        } catch {
+            return error.isTemporary ? .later(error) : outcome
+        }
+    }
+
+    private func isOurs(_ server: ShelfProgress, _ id: ShelfItemID, before stretch: Stretch) -> Bool {
+        guard let last = told[id], let newest = last.map(\.at).max() else {
+            return server.updated <= stretch.updated + Place.clockTolerance
+        }
+        return newest <= stretch.updated
+            && last.contains { (server.position - $0.place).microseconds.magnitude < 100_000 }
+    }
+
+    /// Notes a place that the server has, or may have, from here.
+    func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64) {
+        told[id] = (told[id] ?? []).suffix(3) + [Told(place: place, at: time)]
     }
 
     private func outcome(_ call: Call) async -> SyncOutcome {

@@ -48,6 +48,8 @@ extension Service {
 
     /// The last words: the place to the journal, the listening to the server if it answers soon, all of it to the disk.
     func leave() async {
+        // What is still being opened must not begin to play now.
+        opening += 1
         send(.leave)
         if let item = player.item { sync { $0.closed(item.id, time.now) } }
         engine.unload()

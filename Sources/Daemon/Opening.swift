@@ -60,7 +60,9 @@ extension Service {
         isWhole = whole
         failure = nil
         let item = await pictured(opened.item)
-        told = Place(item: item.id, position: place, duration: item.duration, updated: serverNow(of: item.id))
+        told = Place(
+            item: item.id, position: place, duration: item.duration,
+            updated: beginning.written ?? serverNow(of: item.id))
         let rate = (try? await store.rate(of: item.id)) ?? settings.rate
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
@@ -70,9 +72,11 @@ extension Service {
         if let session = opened.session {
             let now = time.now
             let serverNow = now.wall + shelves.clockOffset(of: item.id)
+            let known = opened.place.map { $0.isFinished ? nil : $0.position } ?? .zero
             sync { sync in
                 sync.opened(
-                    session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow, now)
+                    session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow,
+                    serverPlace: known, now)
             }
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }

@@ -188,9 +188,13 @@ internal import Store
 
     private func journal(_ heard: Player.Heard, _ now: Moment) {
         let serverNow = now.wall + shelves.clockOffset(of: heard.item)
+        // What was known before and not listened to since is no newer for being said again.
+        let isOld =
+            heard.listened == .zero && heard.why != .end
+            && told.map { $0.item == heard.item && $0.position == heard.place } ?? false
         let place = Place(
             item: heard.item, position: heard.place, duration: player.item?.duration ?? .zero,
-            isFinished: heard.why == .end, updated: serverNow)
+            isFinished: heard.why == .end, updated: isOld ? told?.updated ?? serverNow : serverNow)
         told = place
         let effects = sync.heard(heard, serverNow: serverNow, now)
         // The stretch is among the effects: both are kept together or not at all.
@@ -280,6 +284,10 @@ internal import Store
         await withCheckedContinuation { drains.append($0) }
         timer.cancel()
     }
+
+    var isDraining: Bool { !drains.isEmpty }
+    /// A stream that failed is asked for again when its time has come.
+    var isToReopen: Bool { reopenTimer?.isPending ?? false }
 
     private func settleDrains() { if !sync.isSending { finishDrains() } }
 

@@ -235,8 +235,9 @@ internal import Store
             return .signedOut
         }
         switch request {
-        case .sync(let stretch, _, let place, let listened, let duration):
-            let outcome = await client.sync(session: stretch, place: place, listened: listened, duration: duration)
+        case .sync(let stretch, let item, let place, let listened, let duration):
+            let outcome = await client.sync(
+                session: stretch, of: item, place: place, listened: listened, duration: duration)
             problems[id] = outcome.problem
             return Sync.Outcome(outcome)
         case .close(let stretch, _):

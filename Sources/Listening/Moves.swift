@@ -77,6 +77,8 @@ public struct Beginning: Hashable, Sendable {
     public private(set) var steps: [Step] = []
     /// Another device went on: what is older is not to be told to the server.
     public let isOutdone: Bool
+    /// When this place was written down, in milliseconds since 1970 of the server's clock; nil: it is chosen only now.
+    public private(set) var written: Int64?
 
     /// - Parameters:
     ///   - server: what the source says.
@@ -85,10 +87,12 @@ public struct Beginning: Hashable, Sendable {
         isOutdone = server.map { server in journal.map { $0.isOutdone(by: server) } ?? (own == nil) } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
+            written = journal.flatMap { $0.position == place ? $0.updated : nil }
             return
         }
         let stood = winner.position.clamped(to: .zero...item.duration)
         place = winner.isFinished ? .zero : item.reachable(stood)
+        written = place == winner.position ? winner.updated : nil
         // A finished item starts over; where it was finished by hand is not forgotten.
         let mark = winner.isFinished && stood < item.duration ? stood : place
         if isOutdone, let lost = own ?? journal?.position, lost < item.duration { add(from: lost, to: mark, .device) }
@@ -98,6 +102,7 @@ public struct Beginning: Hashable, Sendable {
     /// The listener asked for another place.
     public mutating func move(to goal: BookTime) {
         add(from: place, to: goal, .begin)
+        if goal != place { written = nil }
         place = goal
     }
 

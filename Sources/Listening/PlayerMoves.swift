@@ -59,8 +59,8 @@ extension Player {
     }
 
     private mutating func open(_ item: Item, at place: BookTime, play: Bool, rate: Double) -> [Effect] {
-        // Play or pause pressed while the source was asked counts.
-        var wanted = play
+        // Play, pause or stop pressed while the source was asked counts.
+        var wanted = play && phase != .stopped
         if case .opening(let pressed) = phase { wanted = pressed }
         let comesBack = isBuffering && self.item?.id == item.id
         let chosen = self.item?.id == item.id ? chosen : nil
@@ -277,7 +277,8 @@ extension Player {
         } else {
             phase = .paused
             unseenSince = now
-            if target != nil { effects.append(heard(.seek, now)) }
+            // Begun at a place that was asked for, it may be news to the server.
+            effects.append(heard(.pause, now))
         }
         return effects + [.seeked]
     }

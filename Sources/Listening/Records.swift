@@ -20,7 +20,7 @@ public struct Place: Hashable, Sendable {
 extension Place {
     /// How far our clock and a server's may disagree without either being wrong: its answers carry whole seconds, and it
     /// notes the time at which a sync arrived.
-    static let clockTolerance: Int64 = 2500
+    public static let clockTolerance: Int64 = 2500
 
     /// Whether what a server says is another device's newer place, and not our own come back.
     ///
@@ -56,7 +56,7 @@ public struct Stretch: Hashable, Sendable {
     public let duration: BookTime
     /// Wall-clock time in Playing, all of the session.
     public var listened: BookTime
-    /// The part of `listened` and the place that the server has confirmed.
+    /// The part of `listened` that the server has confirmed, and the place that it has; nil for `startPlace`.
     public var sentListened: BookTime
     public var sentPlace: BookTime?
     public var delivery: Delivery
@@ -99,6 +99,11 @@ public struct Stretch: Hashable, Sendable {
 
     /// Something the server has not confirmed yet.
     public var isUnsent: Bool { listened > sentListened || (sentPlace ?? startPlace) != reportable }
+}
+
+extension BookTime {
+    /// Of a server whose place may be any: none of ours is equal to it.
+    static let unknown = BookTime(microseconds: -1)
 }
 
 /// A progress command of the listener's that a server has yet to accept. One per item: the last one counts.

@@ -134,14 +134,19 @@ public struct Sync: Sendable {
     }
 
     /// The server opened a session for this item.
-    /// - Parameter serverNow: milliseconds since 1970 by the server's clock.
+    /// - Parameters:
+    ///   - serverNow: milliseconds since 1970 by the server's clock.
+    ///   - serverPlace: where it has the listener; nil if there is nothing to tell it before something is heard.
     public mutating func opened(
-        session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64, _ now: Moment
+        session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64,
+        serverPlace: BookTime? = nil, _ now: Moment
     ) -> [Effect] {
         let effects = retire()
         guard Self.account(of: item) != nil else { return effects }
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
+        // Begun elsewhere on purpose: the server is told, however short the listening.
+        live?.sentPlace = serverPlace
         return effects + [.save(live!)] + pump(now)
     }
 
@@ -149,11 +154,14 @@ public struct Sync: Sendable {
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
         if let account = Self.account(of: heard.item) { clockOffsets[account] = serverNow - now.wall }
+        // Last words of one that was paused are no news: another device may have gone on since.
+        if heard.listened > .zero || heard.place != stretch.place {
+            // Whatever the clock says, it comes after a command that was given before.
+            let command = writes[heard.item].map { $0.made + 1 } ?? .min
+            stretch.updated = max(stretch.updated, serverNow, command)
+        }
         stretch.listened += heard.listened
         stretch.place = heard.place
-        // Whatever the clock says, it comes after a command that was given before.
-        let command = writes[heard.item].map { $0.made + 1 } ?? .min
-        stretch.updated = max(stretch.updated, serverNow, command)
         live = stretch
         if heard.why != .tick || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
         return [.save(stretch)] + pump(now)

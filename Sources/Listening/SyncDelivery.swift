@@ -139,11 +139,9 @@ extension Sync {
             case .accepted:
                 stretch.sentListened += listened
                 stretch.sentPlace = place
-            case .gone:
-                stretch.delivery = .local
-                stretch.isHeldByServer = false
-            case .doubtful, .refused, .rows, .later, .signedOut:
-                // Absolute numbers under the same id are safe to repeat; a difference is not.
+            case .gone, .doubtful, .refused, .rows, .later, .signedOut:
+                // Absolute numbers under the same id are safe to repeat; a difference is not. A 404 may be a proxy's:
+                // until it is closed the server is taken to hold the session.
                 stretch.delivery = .local
             }
         }
@@ -153,10 +151,11 @@ extension Sync {
         if case .doubtful = outcome { return [] }
         return change(id) { stretch in
             stretch.isHeldByServer = false
-            // Closing wrote the server's own count of a session whose answers were lost: ours goes over it once more.
-            if stretch.delivery == .local, outcome == .accepted {
+            // Closing wrote the server's own count of a session whose answers were lost, now or by an earlier request
+            // that seemed lost: ours goes over it once more.
+            if stretch.delivery == .local, stretch.listened > .zero || stretch.sentPlace != nil {
                 stretch.sentListened = .zero
-                stretch.sentPlace = nil
+                stretch.sentPlace = .unknown
             }
         }
     }

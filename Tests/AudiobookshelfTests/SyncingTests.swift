@@ -105,6 +105,35 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(outcomes[ids[2]] == .accepted(placeTaken: false))
     }
 
+    /// The server noted the time at which an earlier place of ours reached it.
+    @Test(arguments: [300.0, 500])
+    func aNewerPlaceGoesOverAnOlderOneOfOurOwnAndOverNoOther(serverPlace: Double) async throws {
+        let shelf = try client(
+            FakeTransport { request in
+                bodies.withLock { $0.append(request.json) }
+                switch (request.method, request.path.split(separator: "/").last) {
+                case ("POST", "local-all"):
+                    return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
+                case ("GET", _):
+                    return .json([
+                        "libraryItemId": "book", "currentTime": .number(serverPlace), "lastUpdate": 1_795_223_700_000,
+                    ])
+                default: return .text("OK")
+                }
+            })
+        _ = await shelf.sync(
+            session: "s", of: book, place: .seconds(300), listened: .second, duration: .seconds(1000))
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .second, duration: .seconds(1000), delivery: .local)
+        stretch.place = .seconds(20)
+        stretch.updated = 1_795_223_601_000
+        let outcomes = await shelf.deliver([stretch], device: device)
+        let isOurs = serverPlace == 300
+        #expect(outcomes["s"] == .accepted(placeTaken: isOurs))
+        let patch: JSON = ["currentTime": 20, "duration": 1000, "progress": 0.02, "lastUpdate": 1_795_223_700_000]
+        #expect(bodies.withLock { $0.contains(patch) } == isOurs)
+    }
+
     @Test func progressAsRecorded() async throws {
         let id = try #require(
             ShelfItemID(

@@ -194,14 +194,14 @@ private final class TokenServer: Sendable {
         #expect(server.journal.lines == ["GET /abs/api/libraries"])
     }
 
-    @Test func aServerWithoutAnExchangeIsAnOldOne() async throws {
+    @Test func anExchangeThatIsNotFoundEndsNoLogin() async throws {
         server.refreshAnswer.withLock { $0 = [.success(.text("Cannot POST", status: 404, type: "text/html"))] }
         let client = try client(vault())
-        for _ in 0..<2 {
-            let error = await failure { () throws(ShelfError) in _ = try await client.libraries() }
-            #expect(error == .signedOut(server: account().server))
-        }
-        #expect(server.journal.count("POST /abs/auth/refresh") == 1)
+        let error = await failure { () throws(ShelfError) in _ = try await client.libraries() }
+        #expect(error == .serverFault(server: account().server, status: 404))
+        server.refreshAnswer.withLock { $0 = [] }
+        _ = try await client.libraries()
+        #expect(server.journal.count("POST /abs/auth/refresh") == 2)
     }
 
     @Test func aLockedVaultIsSaidAndAskedAgain() async throws {

@@ -233,6 +233,16 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.effects.isEmpty)
     }
 
+    @Test func pauseCountsThoughTheSourceAnswersAfterIt() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(70))
+        desk.report(.failed(.unreachable(reason: "gone")))
+        desk.send(.pause(.listener))
+        desk.send(.open(emma, at: .seconds(70), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(70)))
+        #expect(desk.player.phase == .paused)
+    }
+
     @Test func aFileThatCannotBePlayedIsSaidAndKeepsThePlace() {
         var desk = Desk()
         desk.send(.opening(play: true))

@@ -70,6 +70,33 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.sync.unsent.isEmpty)
     }
 
+    @Test func aPlaceBegunAtOnPurposeIsToldThoughNothingWasHeard() {
+        var wire = Wire()
+        wire.take(
+            wire.sync.opened(
+                session: "s", item: emma.id, at: .seconds(60), duration: .seconds(180), serverNow: wire.now.wall,
+                serverPlace: .seconds(20), wire.now))
+        #expect(wire.sent.isEmpty)
+        wire.hear(0, to: 60, .stop)
+        #expect(wire.request == syncOf("s", at: 60, listened: 0))
+        wire.answer(.doubtful)
+        wire.close()
+        wire.pass(2)
+        wire.answer(.accepted)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.first?.place == .seconds(60), "over whatever the close wrote")
+    }
+
+    @Test func lastWordsAfterAPauseMakeAPlaceNoNewer() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(20, to: 20, .pause)
+        let paused = wire.rows["s"]?.updated
+        wire.now.wall += 3_600_000
+        wire.hear(0, to: 20, .stop)
+        #expect(wire.rows["s"]?.updated == paused)
+    }
+
     @Test func theRowIsKeptBeforeAnythingIsSentAndGoesOnlyWhenAccepted() {
         var wire = Wire()
         wire.open("s")
@@ -117,8 +144,27 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(rows.first?.listened == .seconds(30))
         wire.answer(.rows(["s": nil]))
         wire.close()
+        #expect(wire.request == .close(stretch: "s", item: emma.id), "the 404 may have been a proxy's")
+        wire.answer(.gone)
+        wire.answer(.rows(["s": nil]))
         #expect(wire.sent.isEmpty)
         #expect(wire.rows.isEmpty)
+    }
+
+    @Test func aCloseThatSeemedLostMayHaveWrittenTheServersCount() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.doubtful)
+        wire.pass(2)
+        wire.answer(.rows(["s": nil]))
+        wire.close()
+        wire.answer(.doubtful)
+        wire.pass(2)
+        #expect(wire.request == .close(stretch: "s", item: emma.id))
+        wire.answer(.gone)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.first?.listened == .seconds(30))
     }
 
     @Test func aServerThatTakesNoLocalSessionsNowIsAskedAgainAndHoldsNothingUp() {
@@ -129,6 +175,7 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         wire.answer(.gone)
         #expect(wire.rows["s"]?.delivery == .local, "kept, not parked")
         wire.open("t", at: 30)
+        wire.answer(.gone)
         wire.hear(30, to: 60)
         #expect(wire.request == syncOf("t", at: 60, listened: 30), "what goes another way does not wait")
         wire.answer(.accepted)

@@ -1,0 +1,73 @@
+import EventLoop
+import Listening
+
+/// A clock that is turned by hand. Timers fire in the order of their deadlines, on the Loop.
+@LoopActor final class FakeTime {
+    private nonisolated let passed = Locked<Int64>(0)
+    private nonisolated let start: Int64
+    private var timers: [LoopTimer] = []
+    private let onTurn: (Moment) -> Void
+
+    /// - Parameter start: milliseconds since 1970.
+    init(start: Int64, onTurn: @escaping (Moment) -> Void) {
+        self.start = start
+        self.onTurn = onTurn
+    }
+
+    nonisolated var now: Moment {
+        let passed = passed.withLock { $0 }
+        return Moment(monotonic: 1_000_000 + passed, wall: start + passed / 1000)
+    }
+
+    func timer(after: BookTime, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
+        let timer = LoopTimer(deadline: now.monotonic + max(0, after.microseconds), body: body)
+        let place = timers.firstIndex { $0.deadline > timer.deadline } ?? timers.endIndex
+        timers.insert(timer, at: place)
+        return timer
+    }
+
+    /// Moves to the next deadline and fires that timer; to `limit` if none comes before it.
+    /// - Parameter limit: monotonic microseconds.
+    /// - Returns: false if there was nothing to fire.
+    func step(to limit: Int64) -> Bool {
+        while let first = timers.first, !first.isPending { timers.removeFirst() }
+        guard let first = timers.first, first.deadline <= limit else {
+            turn(to: limit)
+            return false
+        }
+        turn(to: first.deadline)
+        timers.removeFirst()
+        first.fire()
+        return true
+    }
+
+    private func turn(to monotonic: Int64) {
+        passed.withLock { $0 = max($0, monotonic - 1_000_000) }
+        onTurn(now)
+    }
+}
+
+/// The time of one life of the daemon: nothing of it fires once that is over.
+@LoopActor final class LifeTime: Timekeeper {
+    private nonisolated let time: FakeTime
+    private var pending: [LoopTimer] = []
+    private(set) var isOver = false
+
+    init(_ time: FakeTime) { self.time = time }
+
+    nonisolated var now: Moment { time.now }
+
+    func timer(after: BookTime, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
+        if isOver { return LoopTimer(deadline: .max, body: body) }
+        if pending.count > 100 { pending.removeAll { !$0.isPending } }
+        let timer = time.timer(after: after, body)
+        pending.append(timer)
+        return timer
+    }
+
+    func end() {
+        isOver = true
+        for timer in pending { timer.cancel() }
+        pending = []
+    }
+}

@@ -1,0 +1,187 @@
+import EventLoop
+import Listening
+
+/// What really happened, as the listener would tell it: the truth that dogear and the server are held against.
+@LoopActor final class Ledger: Hearing {
+    struct Entry {
+        /// Seconds of sound, and how many of them may be missing on the server.
+        var played = 0.0
+        var slack = 0.0
+        /// Where the listener is: one place, or after a death any of several stretches of places.
+        var places: [ClosedRange<Double>] = [0...0]
+        /// All that was heard or moved to since the disk was last safe.
+        var trail: [ClosedRange<Double>] = []
+        /// When, in milliseconds of the fake clock on this computer.
+        var at: Int64 = 0
+        /// Of the last sound or move before that: a death in between takes it back.
+        var finished: Bool? = false
+        /// Heard since it was opened.
+        var freshly = 0.0
+        /// Moved to a place while nothing was loaded, and not heard since: that may count or not.
+        var isLoose = false
+        var rival: Rival?
+        /// A command was still on its way when listening went on.
+        var isVague = false
+        /// Another client delivered an older place while ours was on its way.
+        var wasContested = false
+    }
+
+    struct Rival {
+        var place: Double
+        var finished: Bool
+        var at: Int64
+    }
+
+    private(set) var entries: [Thing: Entry] = [:]
+    private(set) var violations: [String] = []
+    /// The listener is moving the place on purpose.
+    var isMoving = false
+    /// A place asked for with an opening that has not begun.
+    private var wish: (thing: Thing, place: Double)?
+    private let now: () -> Int64
+
+    init(now: @escaping () -> Int64) { self.now = now }
+
+    func blame(_ sentence: String) { violations.append(sentence) }
+
+    func change(_ thing: Thing, _ body: (inout Entry) -> Void) { body(&entries[thing, default: Entry()]) }
+    func entry(_ thing: Thing) -> Entry { entries[thing] ?? Entry() }
+
+    func wishes(_ thing: Thing, at place: Double) { wish = (thing, place) }
+
+    private func isWished(_ thing: Thing, _ place: Double) -> Bool {
+        guard let wish, wish.thing == thing, abs(wish.place - place) < 0.1 else { return false }
+        self.wish = nil
+        return true
+    }
+
+    // MARK: What is heard
+
+    func loaded(_ length: BookTime, at place: BookTime) {
+        guard let thing = Thing.of(length: length.seconds) else { return blame("an unknown item was loaded") }
+        let place = place.seconds
+        let before = entry(thing)
+        let isMoving = isMoving || isWished(thing, place)
+        if !isMoving, !mayBegin(before, thing, at: place) {
+            blame(
+                "\(thing.name) began at \(place), but the listener was at \(before.places), finished \(before.finished as Any), rival \(before.rival as Any), at \(before.at)"
+            )
+        }
+        change(thing) { entry in
+            entry.freshly = 0
+            let isOwn = before.places.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
+            // Until something is heard, another's place or the start of a finished item is nobody's move.
+            if entry.finished == true { return }
+            if isMoving {
+                entry.places.append(place...place)
+                entry.at = now()
+            } else if isOwn, !entry.isLoose {
+                entry.places = [place...place]
+            } else {
+                entry.places.append(place...place)
+            }
+            entry.trail.append(place...place)
+        }
+    }
+
+    private func mayBegin(_ entry: Entry, _ thing: Thing, at place: Double) -> Bool {
+        var ranges = entry.places
+        if entry.finished != false { ranges.append(0...0) }
+        if let rival = entry.rival, rival.at >= entry.at - 3000 || entry.wasContested || entry.isLoose {
+            ranges.append(rival.finished ? 0...0 : rival.place...rival.place)
+        }
+        return ranges.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
+    }
+
+    func heard(_ length: BookTime, from: BookTime, to: BookTime, for time: BookTime) {
+        guard let thing = Thing.of(length: length.seconds), time > .zero else { return }
+        change(thing) { entry in
+            entry.played += time.seconds
+            entry.freshly += time.seconds
+            let place = to.seconds
+            if entry.finished != false { entry.finished = entry.freshly > 1.5 ? false : nil }
+            if entry.freshly > 0.2 {
+                entry.places = [place...place]
+                entry.isLoose = false
+            } else {
+                entry.places.append(place...place)
+            }
+            entry.trail.append(min(from.seconds, place)...place)
+            entry.at = now()
+        }
+    }
+
+    func sought(_ length: BookTime, from: BookTime, to: BookTime) {
+        guard let thing = Thing.of(length: length.seconds) else { return }
+        let place = to.seconds
+        let back = from.seconds - place
+        let entry = entry(thing)
+        let isMoving = isMoving || isWished(thing, place)
+        let isRival = entry.rival.map { abs($0.place - place) < 1 && $0.at >= entry.at - 3000 } ?? false
+        if !isMoving, !isRival, !(back >= -0.01 && back <= 30.01) {
+            blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")
+        }
+        moved(thing, to: place, isPlayed: true)
+        // Going back a little at resuming is no move before it is heard.
+        if !isMoving { change(thing) { $0.places.append(from.seconds...from.seconds) } }
+    }
+
+    func ended(_ length: BookTime) {
+        guard let thing = Thing.of(length: length.seconds) else { return }
+        finished(thing)
+    }
+
+    // MARK: What the listener does
+
+    func moved(_ thing: Thing, to place: Double, isPlayed: Bool) {
+        change(thing) { entry in
+            guard isPlayed else {
+                entry.places.append(place...place)
+                entry.isLoose = true
+                entry.finished = entry.finished == true ? nil : entry.finished
+                return
+            }
+            entry.places = [place...place]
+            entry.isLoose = false
+            entry.trail.append(place...place)
+            entry.at = now()
+            entry.finished = false
+        }
+    }
+
+    func finished(_ thing: Thing) {
+        change(thing) { entry in
+            entry.finished = true
+            entry.at = now()
+        }
+    }
+
+    // MARK: What happens to the machine
+
+    /// The disk holds all that was heard up to now.
+    func safe() {
+        for thing in entries.keys {
+            change(thing) { $0.trail = $0.places }
+        }
+    }
+
+    /// - Parameter isPower: all since the disk was last safe may be gone, else a second of sound.
+    func died(isPower: Bool, sounding thing: Thing?, rate: Double) {
+        wish = nil
+        for thing in entries.keys where isPower {
+            change(thing) { entry in
+                if entry.trail.count > 1 || entry.trail != entry.places {
+                    entry.slack += 15
+                    entry.places = entry.trail + entry.places
+                    if entry.finished != nil, entry.trail.count > 1 { entry.finished = nil }
+                }
+            }
+        }
+        if let thing, !isPower {
+            change(thing) { entry in
+                entry.slack += 1.01
+                entry.places = entry.places.map { max(0, $0.lowerBound - 1.01 * rate)...$0.upperBound }
+            }
+        }
+    }
+}

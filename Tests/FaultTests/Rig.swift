@@ -1,0 +1,306 @@
+import Audiobookshelf
+import Control
+import EventLoop
+import Folders
+import Foundation
+import HTTP
+import Logging
+import SDBus
+
+@testable import Daemon
+@testable import Listening
+@testable import Store
+
+/// A dogear on a fake clock, a server, and what lies between them. Everything happens on the Loop.
+@LoopActor final class Rig {
+    static let start: Int64 = 1_795_000_000_000
+    let upstream: Upstream
+    let proxy: FaultProxy
+    let time: FakeTime
+    let net = Net()
+    let ledger: Ledger
+    let sky: Sky
+    private let vault = MemoryVault()
+    private let folder: String
+    private var lives = 0
+    private(set) var life: Life!
+    private var holds: [Int: (endpoint: Endpoint?, then: @Sendable (Bool) -> Void)] = [:]
+    private var lastHold = 0
+    /// Commands that have not been answered.
+    private(set) var unanswered = 0
+
+    /// The server's clock against ours, in milliseconds.
+    @LoopActor final class Sky {
+        var skew: Int64 = 0
+    }
+
+    /// One run of the daemon.
+    @LoopActor final class Life {
+        let service: Service
+        let store: Store
+        let engine: FakeEngine
+        let time: LifeTime
+        let pulse: Pulse
+        let folder: String
+
+        init(_ rig: Rig, folder: String) throws {
+            self.folder = folder
+            pulse = Pulse()
+            let time = LifeTime(rig.time)
+            self.time = time
+            let paths = try Paths(environment: ["HOME": folder])
+            let words = Words()
+            store = try Store.open(at: paths.database) { trouble in
+                LoopActor.onLoop { words.service?.heard(trouble) }
+            }
+            let covers = CoverCache(folder: paths.covers)
+            let shelves = Shelves(
+                store: store, vault: LifeVault(vault: rig.vault, pulse: pulse),
+                transport: LifeTransport(net: rig.net, pulse: pulse), covers: covers, model: "Rig", time: time)
+            engine = FakeEngine(time: time, hearing: rig.ledger) { words.service?.send(.report($0)) }
+            service = Service(
+                bus: try Line.shared().bus, engine: engine, store: store, shelves: shelves, files: NoFiles(),
+                settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:], time: time, onQuit: {})
+            words.service = service
+        }
+    }
+
+    @LoopActor final class Words {
+        weak var service: Service?
+    }
+
+    init() throws {
+        let sky = Sky()
+        self.sky = sky
+        let upstream = Upstream(now: Self.start)
+        self.upstream = upstream
+        let time = FakeTime(start: Self.start) { now in upstream.set(now: now.wall + sky.skew) }
+        self.time = time
+        ledger = Ledger { time.now.wall }
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("dogear-rig-\(UUID().uuidString)").path
+        let later = Later()
+        proxy = try FaultProxy(upstream) { endpoint, seconds, then in
+            LoopActor.onLoop { later.rig?.hold(endpoint, seconds, then) }
+        }
+        later.rig = self
+    }
+
+    @LoopActor final class Later {
+        weak var rig: Rig?
+    }
+
+    private func hold(_ endpoint: Endpoint?, _ seconds: Int, _ then: @escaping @Sendable (Bool) -> Void) {
+        lastHold += 1
+        let number = lastHold
+        holds[number] = (endpoint, then)
+        if endpoint != nil { net.hold() }
+        _ = time.timer(after: .seconds(Double(seconds))) { self.letGo(number, isAlive: true) }
+    }
+
+    private func letGo(_ number: Int, isAlive: Bool) {
+        guard let (endpoint, then) = holds.removeValue(forKey: number) else { return }
+        if endpoint != nil { net.release() }
+        then(isAlive)
+    }
+
+    // MARK: Beginning and end
+
+    func begin() async throws {
+        let account = Account(
+            id: Thing.account, server: proxy.address, user: Upstream.user, login: .tokens, serverVersion: "2.36.0")
+        for (kind, secret) in [(SecretKey.Kind.access, upstream.accessToken()), (.refresh, upstream.refreshToken())] {
+            let key = SecretKey(account: account.id, kind: kind, server: account.server, user: account.user)
+            await vault.store(secret, for: key)
+        }
+        try await boot(nil)
+        try await life.store.write(.account(account))
+        await life.service.shelves.restore()
+    }
+
+    func end() async {
+        proxy.clear()
+        for number in holds.keys { letGo(number, isAlive: false) }
+        await net.idle()
+        life.pulse.stop()
+        life.time.end()
+        proxy.stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// - Parameter old: the folder to take over; nil: an empty one.
+    private func boot(_ old: String?) async throws {
+        lives += 1
+        let home = "\(folder)/\(lives)"
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        if let old { try copy(old, home) }
+        life = try Life(self, folder: home)
+        if let notice = life.store.notice { ledger.blame("the database was damaged: \(notice)") }
+        await life.service.restore()
+        await settle()
+    }
+
+    /// What another process would find on the disk now. The shared index of the log is made anew by whoever opens it.
+    private func copy(_ old: String, _ new: String) throws {
+        let state = try Paths(environment: ["HOME": old]).state
+        let target = try Paths(environment: ["HOME": new]).state
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
+        for name in try FileManager.default.contentsOfDirectory(atPath: state) where !name.hasSuffix("-shm") {
+            try FileManager.default.copyItem(atPath: "\(state)/\(name)", toPath: "\(target)/\(name)")
+        }
+    }
+
+    /// The process is killed: what is in memory is gone, requests on their way may be heard or not.
+    func kill() async throws {
+        _ = try? await life.store.stretches()
+        let sounding = die()
+        ledger.died(isPower: false, sounding: sounding, rate: life.engine.rate)
+        try await boot(life.folder)
+    }
+
+    /// The machine loses its power so many seconds after its disk was last safe.
+    func cutPower(after seconds: Double) async throws {
+        _ = try? await life.store.stretches()
+        life.engine.settle()
+        ledger.safe()
+        let safe = "\(folder)/safe\(lives)"
+        try copy(life.folder, safe)
+        await pass(seconds)
+        let sounding = die()
+        ledger.died(isPower: true, sounding: sounding, rate: life.engine.rate)
+        try await boot(safe)
+    }
+
+    /// - Returns: what was being heard.
+    private func die() -> Thing? {
+        life.engine.settle()
+        let sounding = life.engine.isSounding ? thing : nil
+        life.pulse.stop()
+        life.time.end()
+        unanswered = 0
+        for number in holds.keys.sorted() { letGo(number, isAlive: false) }
+        return sounding
+    }
+
+    func leaveAndReturn() async throws {
+        let service = life.service
+        await answered(within: 3) { await service.leave() }
+        _ = die()
+        try await boot(life.folder)
+    }
+
+    // MARK: Time and quiet
+
+    var service: Service { life.service }
+    var thing: Thing? { life.service.player.item.flatMap { Thing.of(length: $0.duration.seconds) } }
+
+    /// Lets so many seconds pass, and what is due in them happen.
+    func pass(_ seconds: Double) async {
+        await pass(seconds) { false }
+    }
+
+    private func pass(_ seconds: Double, until isDone: () -> Bool) async {
+        let limit = time.now.monotonic + Int64(seconds * 1_000_000)
+        while !isDone(), time.now.monotonic < limit {
+            let before = mark
+            let fired = time.step(to: limit)
+            if mark != before || life.service.player.phase != .playing { await settle() }
+            if !fired { break }
+        }
+    }
+
+    /// Runs something that may take fake time, for as long as it takes but no longer than `seconds`.
+    @discardableResult
+    func answered(within seconds: Double, _ body: @escaping @LoopActor () async -> Void) async -> Bool {
+        let done = Flag()
+        unanswered += 1
+        let pulse = life.pulse
+        Task { @LoopActor in
+            await body()
+            done.isSet = true
+            if pulse.isBeating { self.unanswered -= 1 }
+        }
+        await settle()
+        if !done.isSet { await pass(seconds) { done.isSet } }
+        return done.isSet
+    }
+
+    @LoopActor final class Flag {
+        var isSet = false
+    }
+
+    private struct Mark: Equatable {
+        let started: Int
+        let held: Int
+        let tickets: Sync.Ticket
+        let phase: Player.Phase
+        let unanswered: Int
+    }
+
+    private var mark: Mark {
+        Mark(
+            started: net.started, held: net.held, tickets: life.service.ticket, phase: life.service.player.phase,
+            unanswered: unanswered)
+    }
+
+    /// Returns when nothing more happens before time passes: what is under way waits for a timer or for a held request.
+    func settle() async {
+        var calm = 0
+        var last = mark
+        let patience = ContinuousClock.now + .seconds(20)
+        while calm < 2 {
+            await net.idle()
+            _ = try? await life.store.stretch("none")
+            await Task.detached {}.value
+            await Task.yield()
+            let next = mark
+            calm = next == last && !isBusy ? calm + 1 : 0
+            last = next
+            if ContinuousClock.now > patience { return ledger.blame("it does not come to rest: \(next)") }
+        }
+    }
+
+    /// Something hops from one executor to the next.
+    private var isBusy: Bool {
+        if !net.isIdle { return true }
+        let held = Set(holds.values.compactMap(\.endpoint))
+        if held.contains(.refresh) || held.contains(.other) { return false }
+        let service = life.service
+        if service.sync.isSending, held.isDisjoint(with: [.sync, .close, .local, .progress]) { return true }
+        if service.isDraining { return false }
+        let isOpening = held.isDisjoint(with: [.play, .item])
+        if unanswered > 0, service.waiters.isEmpty, isOpening { return true }
+        return service.player.isOpening && !service.isToReopen && isOpening
+    }
+}
+
+extension Service {
+    var ticket: Sync.Ticket { sync.tickets }
+}
+
+/// The session bus: a peer that takes every signal and never answers. One for all rigs.
+@LoopActor final class Line {
+    let bus: Bus
+    private let peer: Bus
+    private static var line: Line?
+
+    private init() throws {
+        var ends: [Int32] = [0, 0]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { throw POSIXError(.EMFILE) }
+        bus = try Bus(.peer(ends[0], isServer: true)) { _ in }
+        peer = try Bus(.peer(ends[1], isServer: false)) { _ in }
+        // Failures are what these tests are made of: nobody reads the log.
+        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+    }
+
+    static func shared() throws -> Line {
+        if let line { return line }
+        let made = try Line()
+        line = made
+        return made
+    }
+}
+
+private struct NoFiles: Source {
+    func find(_ id: ItemID) async throws(SourceError) -> Found { throw SourceError(.notFound, "no files here") }
+    func open(_ found: Found) async throws(SourceError) -> Opened { throw SourceError(.notFound, "no files here") }
+}

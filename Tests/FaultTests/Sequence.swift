@@ -1,0 +1,310 @@
+import Control
+import EventLoop
+import Foundation
+import Listening
+
+@testable import Daemon
+
+/// Plays steps against a rig and judges what came of them.
+@LoopActor struct Sequence {
+    struct Verdict: Sendable {
+        let violations: [String]
+        let log: [String]
+    }
+
+    private let rig: Rig
+    private let isLogged: Bool
+
+    static func run(_ steps: [Step], isLogged: Bool = true) async throws -> Verdict {
+        let rig = try Rig()
+        try await rig.begin()
+        let sequence = Sequence(rig: rig, isLogged: isLogged)
+        for (number, step) in steps.enumerated() {
+            sequence.note("\(number + 1). \(step)")
+            try await sequence.perform(step)
+            sequence.noteLateCommands()
+            sequence.note("     -> \(sequence.state)")
+            if !rig.ledger.violations.isEmpty { break }
+        }
+        if rig.ledger.violations.isEmpty {
+            try await sequence.converge()
+            await sequence.judge()
+        }
+        let verdict = Verdict(violations: rig.ledger.violations, log: rig.proxy.lines)
+        await rig.end()
+        return verdict
+    }
+
+    private func note(_ line: String) {
+        if isLogged { rig.proxy.note(line) }
+    }
+
+    private var state: String {
+        let seconds = Double(rig.time.now.monotonic - 1_000_000) / 1_000_000
+        return
+            "\(String(format: "%.3f", seconds)) \(rig.thing?.name ?? "nothing") \(rig.service.player.phase) at \(rig.service.position.seconds), unsent \(rig.service.sync.unsent.count)+\(rig.service.sync.unsentWrites.count)"
+    }
+
+    /// In what order late commands, later listening and other devices reach the server is not judged here.
+    private func noteLateCommands() {
+        for write in rig.service.sync.unsentWrites {
+            guard let thing = Thing.all.first(where: { $0.id == write.item.description }) else { continue }
+            rig.ledger.change(thing) { $0.isVague = true }
+        }
+    }
+
+    // MARK: Doing
+
+    private func perform(_ step: Step) async throws {
+        switch step {
+        case .play: await command(.play(what: "", at: ""))
+        case .pause: await send(.pause(.listener))
+        case .toggle: await send(.toggle)
+        case .stop: await send(.stop)
+        case .next: await move { .next }
+        case .previous: await move { .previous }
+        case .open(let thing): await command(.play(what: thing.id, at: ""))
+        case .openAt(let thing, let place): await open(thing, at: place)
+        case .skip(let offset): await seek { $0 + Double(offset) }
+        case .seek(let share): await seek { [length = rig.thing?.length ?? 0] _ in length * share }
+        case .seekNearEnd(let seconds): await seek { [length = rig.thing?.length ?? 0] _ in length - Double(seconds) }
+        case .seekToStart: await seek { _ in 0 }
+        case .rate(let rate): await send(.rate(rate))
+        case .finish(let thing): await mark(.finish, thing)
+        case .unfinish(let thing): await mark(.unfinish, thing)
+        case .restart(let thing): await mark(.restart, thing)
+        case .listen(let seconds): await rig.pass(Double(seconds))
+        case .wait(let minutes):
+            if rig.service.player.wantsPlay { await send(.pause(.listener)) }
+            await rig.pass(Double(minutes) * 60)
+        case .playToEnd: await playToEnd()
+        case .rival(let thing, let share): rival(thing, share * thing.length, finished: false)
+        case .rivalFinishes(let thing): rival(thing, thing.length, finished: true)
+        case .rivalDelivers(let thing, let share, let minutes): deliver(thing, share * thing.length, minutes)
+        case .kill: try await rig.kill()
+        case .powerCut(let seconds): try await rig.cutPower(after: Double(seconds))
+        case .leave: try await rig.leaveAndReturn()
+        case .audioFails(let isGone):
+            rig.life.engine.fail(isGone ? .notFound : .unreachable(reason: "it broke"))
+            await rig.settle()
+        case .audioWaits(let seconds):
+            rig.life.engine.starve(true)
+            await rig.pass(Double(seconds))
+            rig.life.engine.starve(false)
+            await rig.settle()
+        case .serverRestarts: rig.upstream.restart()
+        case .serverDown(let seconds):
+            rig.proxy.setDown(true)
+            let proxy = rig.proxy
+            _ = rig.time.timer(after: .seconds(Double(seconds))) { proxy.setDown(false) }
+        case .skew(let seconds):
+            // Forward only once the server has noted times: what was set back refuses all that is older.
+            let isFresh = Thing.all.allSatisfy { rig.upstream.place(of: $0) == nil }
+            rig.sky.skew = isFresh ? Int64(seconds) * 1000 : max(rig.sky.skew, Int64(seconds) * 1000)
+            await rig.pass(0.001)
+        case .tokensExpire: rig.upstream.expireTokens()
+        case .loginRevoked: rig.upstream.revoke()
+        case .fault(let endpoint, let fault, let times): rig.proxy.fail(endpoint, fault, times: times)
+        }
+    }
+
+    private func send(_ event: Player.Event) async {
+        rig.service.send(event)
+        await rig.settle()
+        await rig.pass(0.1)
+    }
+
+    private func move(_ event: () -> Player.Event) async {
+        let event = event()
+        let before = rig.service.position
+        rig.ledger.isMoving = true
+        rig.service.send(event)
+        rig.ledger.isMoving = false
+        noteMove(from: before)
+        await rig.settle()
+        await rig.pass(0.1)
+    }
+
+    private func seek(_ goal: (Double) -> Double) async {
+        guard let thing = rig.thing else { return }
+        let goal = min(max(0, goal(rig.service.position.seconds)), thing.length)
+        await move { .seek(to: .seconds(goal)) }
+    }
+
+    /// A move of what is not loaded is told by the player alone.
+    private func noteMove(from before: BookTime) {
+        guard let thing = rig.thing, rig.service.position != before else { return }
+        switch rig.service.player.phase {
+        case .stopped, .opening, .loading:
+            rig.ledger.moved(thing, to: rig.service.position.seconds, isPlayed: false)
+            rig.ledger.wishes(thing, at: rig.service.position.seconds)
+        case .playing, .paused, .empty: break
+        }
+    }
+
+    private func open(_ thing: Thing, at place: Double) async {
+        rig.ledger.wishes(thing, at: place)
+        await command(.play(what: thing.id, at: "\(place)"))
+    }
+
+    @discardableResult
+    private func command(_ command: Command) async -> Bool {
+        let service = rig.service
+        let outcome = Outcome()
+        let done = await rig.answered(within: 15) {
+            do throws(ControlError) {
+                _ = try await service.answer(command)
+                outcome.isGood = true
+            } catch {
+                outcome.error = error.message
+            }
+        }
+        if let error = outcome.error { note("     \(error.prefix(120))") }
+        if !done { note("     no answer yet") }
+        return outcome.isGood
+    }
+
+    @LoopActor private final class Outcome {
+        var isGood = false
+        var error: String?
+    }
+
+    private func mark(_ kind: ProgressWrite.Kind, _ thing: Thing?) async {
+        guard let thing = thing ?? rig.thing else { return }
+        let isOpening = rig.service.player.isOpening
+        rig.ledger.isMoving = true
+        let isDone =
+            switch kind {
+            case .finish: await command(.finish(what: thing.id))
+            case .unfinish: await command(.unfinish(what: thing.id))
+            case .restart: await command(.restart(what: thing.id))
+            }
+        rig.ledger.isMoving = false
+        rig.ledger.change(thing) { entry in
+            entry.at = rig.time.now.wall
+            switch kind {
+            case .finish: entry.finished = isDone ? true : nil
+            case .unfinish:
+                entry.places.append(0...thing.length)
+                entry.isLoose = true
+                entry.finished = isDone ? false : nil
+            case .restart:
+                let isSure = isDone && !isOpening
+                entry.places = [0...0] + (isSure ? [] : entry.places)
+                entry.isLoose = !isSure
+                entry.finished = isDone ? false : nil
+            }
+            entry.trail += entry.places
+        }
+    }
+
+    private func playToEnd() async {
+        guard let thing = rig.thing else { return }
+        await command(.play(what: "", at: ""))
+        guard rig.service.player.phase == .playing else { return }
+        let left = (thing.length - rig.service.position.seconds) / rig.service.player.rate
+        await rig.pass(left + 1)
+    }
+
+    private func rival(_ thing: Thing, _ place: Double, finished: Bool) {
+        rig.upstream.write(thing, place: place, finished: finished)
+        let now = rig.time.now.wall
+        rig.ledger.change(thing) { $0.rival = Ledger.Rival(place: place, finished: finished, at: now) }
+    }
+
+    private func deliver(_ thing: Thing, _ place: Double, _ minutes: Int) {
+        let place = min(place, thing.length - 11)
+        let at = rig.time.now.wall - Int64(minutes) * 60_000
+        let before = rig.upstream.place(of: thing)
+        rig.upstream.deliver(thing, place: place, listened: 30, at: at + rig.sky.skew)
+        rig.ledger.change(thing) { entry in
+            // The first word about an item counts as said now, whatever it says: the server's own trap.
+            if before == nil { entry.wasContested = true }
+            // The server compares it with the time at which it heard of ours.
+            let isTaken = rig.upstream.place(of: thing).map { abs($0.position - place) < 0.01 } ?? false
+            guard isTaken, at >= entry.rival?.at ?? .min else { return }
+            entry.rival = Ledger.Rival(place: place, finished: false, at: at)
+        }
+    }
+
+    // MARK: Judging
+
+    /// All is well again, and stays so until there is nothing left to do.
+    private func converge() async throws {
+        note("all is well again")
+        rig.proxy.clear()
+        rig.proxy.setDown(false)
+        await rig.pass(61)
+        if rig.service.player.wantsPlay { await send(.pause(.listener)) }
+        rig.life.engine.settle()
+        if rig.service.shelves.accounts.contains(where: \.isSignedOut) {
+            note("a new login")
+            if rig.proxy.refusedLogins == 0 { rig.ledger.blame("the login was given up for no reason") }
+            let request = LoginRequest(
+                address: rig.proxy.address, user: Upstream.user, secrets: LoginSecrets(password: Upstream.password))
+            await command(.login(request))
+        }
+        await rig.pass(2 * 3600)
+        note("     -> \(state)")
+    }
+
+    private func judge() async {
+        let ledger = rig.ledger
+        do {
+            for row in try await rig.life.store.stretches() where row.isUnsent || row.delivery == .parked {
+                ledger.blame("a stretch was never sent: \(row)")
+            }
+            for row in try await rig.life.store.progressWrites() { ledger.blame("a command was never sent: \(row)") }
+        } catch {
+            ledger.blame("the journal cannot be read: \(error)")
+        }
+        let ids = rig.upstream.history.map(\.id)
+        if Set(ids).count != ids.count { ledger.blame("a session is twice in the history") }
+        for (thing, entry) in ledger.entries.sorted(by: { $0.key.name < $1.key.name }) { judge(thing, entry) }
+        for row in rig.upstream.history { note("  history \(row.line)") }
+    }
+
+    private func judge(_ thing: Thing, _ entry: Ledger.Entry) {
+        let listened = rig.upstream.listened(to: thing)
+        let missing = entry.played - listened
+        if missing < -0.2 || missing > entry.slack + 0.2 {
+            rig.ledger.blame(
+                "\(thing.name): played \(entry.played) s, the server has \(listened) (\(entry.slack) may be missing)")
+        }
+        // A command that a server seemed to refuse for good is not sent again.
+        if rig.proxy.refusedCommands || entry.isVague || entry.wasContested { return }
+        let place = rig.upstream.place(of: thing)
+        let isTheirs = entry.rival.map { $0.at > entry.at + 3000 } ?? false
+        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - 3000 || entry.isLoose } ?? false
+        if isTheirs && !entry.isLoose, let rival = entry.rival {
+            guard let place, place.isFinished == rival.finished, abs(place.position - rival.place) < 1 else {
+                return rig.ledger.blame("\(thing.name): another device's newer place \(rival) became \(place as Any)")
+            }
+            return
+        }
+        // Nothing heard and nothing moved: the server need not know.
+        guard let place else {
+            if entry.played - entry.slack > 1.5 || entry.finished == true {
+                rig.ledger.blame("\(thing.name): the server knows no place")
+            }
+            return
+        }
+        if let rival = entry.rival, mayBeTheirs, place.isFinished == rival.finished,
+            abs(place.position - rival.place) < 1
+        {
+            return
+        }
+        if let finished = entry.finished, place.isFinished != finished {
+            return rig.ledger.blame("\(thing.name): finished is \(place.isFinished), should be \(finished)")
+        }
+        if entry.finished != false { return }
+        let ranges = entry.places.map { range in
+            min(range.lowerBound, thing.length - 10.5)...min(range.upperBound, thing.length - 10.5)
+        }
+        if !ranges.contains(where: { $0.lowerBound - 1 <= place.position && place.position <= $0.upperBound + 1 }) {
+            rig.ledger.blame(
+                "\(thing.name): the server is at \(place.position), the listener at \(ranges), rival \(entry.rival as Any), at \(entry.at)"
+            )
+        }
+    }
+}
