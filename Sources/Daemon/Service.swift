@@ -163,7 +163,7 @@ internal import Store
 
     private func schedulePlayer() {
         playerTimer?.cancel()
-        playerTimer = player.wake(engine: engine.position(player.load)).map { delay in
+        playerTimer = player.wake(at: time.now, engine: engine.position(player.load)).map { delay in
             time.timer(after: delay) { self.send(.tick) }
         }
     }

@@ -119,9 +119,26 @@ final class Ears: Sendable {
         if let before, before != now { post(.moved(from: before), needle.stamp) }
     }
 
+    /// The first sound after a flush: the pipeline itself says so in a moment, except when it forgets to.
+    private func soundComes() {
+        let stamp = needle.stamp
+        let post = self.post
+        Task {
+            try? await Task.sleep(for: .milliseconds(200))
+            post(.sounds, stamp)
+        }
+    }
+
     func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
         switch dogear_event_type(event) {
-        case GST_EVENT_FLUSH_STOP: needle.flushed()
+        case GST_EVENT_FLUSH_STOP:
+            needle.flushed()
+            gst_pad_add_probe(
+                pad, GST_PAD_PROBE_TYPE_BUFFER,
+                { _, _, context in
+                    Ears.of(context).soundComes()
+                    return GST_PAD_PROBE_REMOVE
+                }, Unmanaged.passUnretained(self).toOpaque(), nil)
         case GST_EVENT_STREAM_START:
             guard needle.streamBegins() else { return }
             // With the second buffer at the door the first one is through, and so is the segment it counts in: elements

@@ -5,9 +5,9 @@ internal import Listening
 enum Note: Sendable {
     /// Opened or seeked: the first buffer waits at the sink.
     case settled
-    /// Paused or playing, and nothing more to come of that. When a seek falls into a change of state, this is all that
-    /// is ever said of it.
-    case changed
+    /// Of our own making: the first sound after a seek has been at the sink for a while. When a seek falls into a change
+    /// of state, this is all that is ever said of it.
+    case sounds
     case endOfStream
     /// Percent of what is wanted before going on.
     case buffering(Int)
@@ -37,12 +37,6 @@ enum Note: Sendable {
         let isOfPipeline = source == UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstObject.self)
         switch dogear_message_type(message) {
         case GST_MESSAGE_ASYNC_DONE where isOfPipeline: self = .settled
-        case GST_MESSAGE_STATE_CHANGED where isOfPipeline:
-            var state = GST_STATE_NULL
-            var pending = GST_STATE_NULL
-            gst_message_parse_state_changed(message, nil, &state, &pending)
-            guard pending == GST_STATE_VOID_PENDING, state.rawValue >= GST_STATE_PAUSED.rawValue else { return nil }
-            self = .changed
         case GST_MESSAGE_EOS where isOfPipeline: self = .endOfStream
         case GST_MESSAGE_BUFFERING:
             var percent: gint = 0

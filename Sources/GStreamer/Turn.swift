@@ -132,9 +132,9 @@ final class Turn {
         if case .failed = phase { return }
         switch note {
         case .settled: if stamp >= since { settled() }
-        case .changed:
+        case .sounds:
             guard stamp >= since, case .seeking(let spot, let purpose) = phase else { return }
-            arrived(spot, purpose, isSure: false)
+            arrived(spot, purpose)
         case .endOfStream: if stamp >= since { streamEnded() }
         case .buffering(let percent): filled(percent)
         case .missingPlugin(let plugin): if !plugin.isVideo { missing = missing ?? plugin }
@@ -208,8 +208,7 @@ final class Turn {
         }
     }
 
-    /// - Parameter isSure: the first sound is at the sink, so that the pipeline knows where it is.
-    func arrived(_ spot: Reel.Spot, _ purpose: Purpose, isSure: Bool = true) {
+    func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
         pendingSeek = nil
         supplying?.cancel()
@@ -217,7 +216,7 @@ final class Turn {
         if opensAsRing { set(opensAsRing: false) }
         patience?.cancel()
         let target = needle.reel.tracks[spot.track].start + spot.offset
-        let said = isSure ? pipeline.reference.filePosition.map(needle.place) : nil
+        let said = pipeline.reference.filePosition.map(needle.place)
         // While playing the sound has already gone on a little from where it was put.
         let place = said.flatMap { abs($0.seconds - target.seconds) > 0.25 ? $0 : nil } ?? target
         needle.settle(at: place, aim: purpose.aim)

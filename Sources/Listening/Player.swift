@@ -119,13 +119,15 @@ public struct Player: Sendable {
 
     /// How long until time alone changes something: the next journal line, chapter, or border of what Next can do.
     /// - Returns: nil while nothing moves by itself.
-    public func wake(engine: BookTime?) -> BookTime? {
-        guard phase == .playing, !isBuffering, !isAsking, let part else { return nil }
-        let now = position(engine: engine)
+    public func wake(at now: Moment, engine: BookTime?) -> BookTime? {
+        guard phase == .playing, !isAsking, !isBuffering, let part else { return nil }
+        let place = position(engine: engine)
         var borders = [part.end]
         if !movesByChapter, let end = parts.last?.end { borders.append(end - options.skipForward) }
-        let next = borders.filter { $0 > now }.map { BookTime.seconds(($0 - now).seconds / rate) }.min()
-        return min(.second, max(next ?? .second, BookTime(microseconds: 1000)))
+        let next = borders.filter { $0 > place }.map { BookTime.seconds(($0 - place).seconds / rate) }.min()
+        // A second after the last line, whatever else happened since.
+        let line = BookTime.second - BookTime(microseconds: listeningSince.map { now.monotonic - $0 } ?? 0)
+        return max(min(line, next ?? line), BookTime(microseconds: 1000))
     }
 }
 

@@ -273,7 +273,8 @@ extension Player {
         if play {
             phase = .playing
             listeningSince = now.monotonic
-            effects.append(.start(load))
+            // Written down before the first second is over: what was begun is what is gone on with.
+            effects += [.start(load), heard(.tick, now)]
         } else {
             phase = .paused
             unseenSince = now

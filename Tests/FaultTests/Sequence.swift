@@ -178,11 +178,13 @@ import Listening
             case .finish: await command(.finish(what: thing.id))
             case .unfinish: await command(.unfinish(what: thing.id))
             case .restart: await command(.restart(what: thing.id))
+            case .place: false
             }
         rig.ledger.isMoving = false
         rig.ledger.change(thing) { entry in
             entry.at = rig.time.now.wall
             switch kind {
+            case .place: break
             case .finish: entry.finished = isDone ? true : nil
             case .unfinish:
                 entry.places.append(0...thing.length)

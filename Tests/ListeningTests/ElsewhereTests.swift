@@ -31,7 +31,7 @@ import Testing
         let question = try #require(desk.question)
         #expect(desk.effects == [.ask(question)])
         #expect(desk.player.phase == .playing && desk.player.isAsking && desk.position == 70)
-        #expect(desk.player.wake(engine: desk.sound) == nil)
+        #expect(desk.player.wake(at: desk.now, engine: desk.sound) == nil)
         #expect(desk.send(.tick) == [], "nothing is heard before the sound comes")
         desk.send(.answered(question, newer: nil))
         #expect(desk.effects.contains(.start(desk.player.load)))

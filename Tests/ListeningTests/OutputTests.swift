@@ -26,7 +26,7 @@ import Testing
         #expect(desk.heard == .init(item: emma.id, place: .seconds(50), listened: .seconds(20), why: .pause))
         #expect(desk.effects.contains(.unload) && !desk.effects.contains(.close(emma.id)))
         #expect(desk.player.error?.contains("Connection terminated") == true)
-        #expect(desk.player.wake(engine: nil) == nil, "nothing goes on by itself")
+        #expect(desk.player.wake(at: desk.now, engine: nil) == nil, "nothing goes on by itself")
         desk.pass(20)
         desk.send(.play)
         // Two seconds back, as after every pause of this length.

@@ -106,7 +106,7 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
     @Test func chaptersRollByPlaying() {
         var desk = Desk()
         desk.open(emma, at: .seconds(59.5))
-        #expect(desk.player.wake(engine: desk.sound) == .seconds(0.5))
+        #expect(desk.player.wake(at: desk.now, engine: desk.sound) == .seconds(0.5))
         desk.pass(0.6)
         #expect(desk.player.partPosition(engine: desk.sound) == .seconds(60), "until announced, the old chapter's end")
         desk.send(.tick)
