@@ -239,19 +239,22 @@ final class House: Sendable {
     var listened: Double { server.history(of: Self.user).reduce(0) { $0 + $1.timeListening } }
 }
 
-/// A port nobody listens on now, so that a server can be stopped and come back on the same one.
+/// A port nobody listens on now, so that a server can be stopped and come back on the same one. Not among those that the
+/// kernel gives to connections: one of them might take it meanwhile.
 func freePort() -> UInt16 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let code = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) | getsockname(descriptor, $0, &length)
+    while true {
+        let port = UInt16.random(in: 10_000..<32_000)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
+        if code == 0 { return port }
     }
-    precondition(code == 0, "no port")
-    return UInt16(bigEndian: address.sin_port)
 }

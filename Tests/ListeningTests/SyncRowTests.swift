@@ -51,6 +51,8 @@ import Testing
         #expect(wire.sync.parked == 2)
         wire.take(wire.sync.retry(at: wire.now))
         #expect(wire.sync.parked == 0)
+        #expect(wire.request == .close(stretch: "s", item: emma.id), "nobody knows whether the server holds it")
+        wire.answer(.gone)
         guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
         #expect(rows.map(\.id) == ["s"])
         wire.answer(.rows(["s": "still not"]))
@@ -69,6 +71,8 @@ import Testing
         for row in wire.sync.rows { #expect(wire.sync.drop(row) == []) }
         #expect(wire.sync.rows.count == 2)
         wire.take(wire.sync.hurry(at: wire.now))
+        wire.answer(.gone)
+        #expect(wire.request == .close(stretch: "s", item: emma.id))
         wire.answer(.gone)
         wire.answer(.rows(["s": "no such item"]))
         wire.answer(.refused("no"))
