@@ -71,15 +71,29 @@ final class House: Sendable {
     ) async throws -> House {
         var configuration = StandInConfiguration(
             users: [StandInUser(name: user, password: password)], libraries: try Library.all.get(), version: version)
-        configuration.port = freePort()
         configure(&configuration)
-        let server = StandInServer(configuration: configuration)
-        let address = try await server.start() + configuration.basePath
+        let (server, address) = try await serve(configuration)
         let services = [ControlName.bus: "\(Child.built("dogear")) daemon"]
         let bus = try await PrivateBus(keyring: keyring, services: activation ? services : [:])
         return House(
             bus: bus, server: server, address: address,
             environment: extra.mapValues { $0.replacingOccurrences(of: "HOME_", with: bus.home) })
+    }
+
+    /// On a port it can come back to.
+    private static func serve(_ configuration: StandInConfiguration) async throws -> (StandInServer, String) {
+        var configuration = configuration
+        for attempt in 1... {
+            configuration.port = freePort()
+            let server = StandInServer(configuration: configuration)
+            do {
+                return (server, try await server.start() + configuration.basePath)
+            } catch {
+                // Between being found free and being used somebody else may have taken it.
+                if attempt == 5 { throw error }
+            }
+        }
+        throw TestFailure("no port for a server")
     }
 
     /// Another computer of the same listener: a bus, a keyring and a home of its own, with a daemon that is signed in to
