@@ -178,6 +178,8 @@ private struct Soak {
     mutating func report() async throws -> Report {
         try await house.done("pause")
         played += playing.map { (ContinuousClock.now - $0).seconds } ?? 0
+        // What was put off for minutes by the last faults is sent when the listener asks.
+        try await house.done("sync")
         try await house.status("sent") { $0.unsent == 0 }
         let listened = house.listened
         let place = try await house.status().position
