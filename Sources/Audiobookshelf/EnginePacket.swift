@@ -19,6 +19,11 @@ enum EnginePacket: Hashable, Sendable {
         body.split(separator: 0x1e, maxSplits: 256).prefix(256).compactMap { EnginePacket($0) }
     }
 
+    /// Whether an answer is of this protocol at all: every packet begins with its kind, from open to noop.
+    static func isSpoken(_ body: [UInt8]) -> Bool {
+        body.first.map { (UInt8(ascii: "0")...UInt8(ascii: "6")).contains($0) } ?? false
+    }
+
     private init?(_ packet: ArraySlice<UInt8>) {
         let rest = packet.dropFirst()
         switch packet.first {

@@ -25,14 +25,19 @@ extension ShelfClient {
 
     /// Carries out a listener's command with `PATCH /api/me/progress`. Safe to repeat.
     ///
+    /// The server checks nothing, so its place is read first: where another device went on after the command was given,
+    /// whatever the command, that is newer and stays.
+    ///
     /// Two ways of the server are heeded: a place in the middle sent with `isFinished: true` takes the finish back, so
     /// it is left out; and `isFinished: false` moves a finished item to its start, whatever place is sent along. Another
     /// place takes the finish back too and stays, so that is what `unfinish` sends, in one request: there is no moment
     /// at which the server has lost the place, and no answer whose loss would cost it.
     public func write(_ write: ProgressWrite) async throws(ShelfError) {
         guard let id = ShelfItemID(write.item) else { throw .notFound(what: write.item.description) }
-        tell(id, write.kind == .restart ? .zero : told[id]?.last?.place ?? .zero, at: write.made)
+        let known = try await progress(of: id)
+        if let known, isOutdone(write, by: known, id) { return }
         let duration = max(.zero, write.duration)
+        var target = known?.position ?? .zero
         var fields: [String: JSON] = [:]
         if duration > .zero { fields["duration"] = .number(duration.seconds) }
         if write.made > 0 { fields["lastUpdate"] = .number(Double(write.made)) }
@@ -42,21 +47,32 @@ extension ShelfClient {
             if let position = write.position, duration > .zero, duration - position < BookTime(microseconds: 9_500_000)
             {
                 fields["currentTime"] = .number(max(0, position.seconds))
+                target = position
             }
         case .unfinish, .place:
-            let known = try await progress(of: id)
             guard let place = Self.place(for: write, known) else { return }
+            target = place
             fields["currentTime"] = .number(place.seconds)
             // Nothing to lose there, and the one place where a change may be none.
             if place == .zero { fields["isFinished"] = false }
             let whole = duration > .zero ? duration : known?.duration ?? .zero
             if whole > .zero { fields["progress"] = .number((place.seconds / whole.seconds).clamped(to: 0...1)) }
         case .restart:
+            target = .zero
             fields["isFinished"] = false
             fields["currentTime"] = 0
             fields["progress"] = 0
         }
+        tell(id, target, at: write.made)
         _ = try await answer(.patchProgress(id, body: .object(fields)))
+    }
+
+    /// Whether another device went on after the command was given, which is then no longer what the listener wants. What
+    /// an earlier run of ours told late is noted by the server under the time at which it came.
+    private func isOutdone(_ write: ProgressWrite, by server: ShelfProgress, _ id: ShelfItemID) -> Bool {
+        guard let told = told[id] else { return server.updated > write.made + Sync.freshness + Place.clockTolerance }
+        return server.updated > write.made + Place.clockTolerance
+            && !told.contains { (server.position - $0.place).microseconds.magnitude < 100_000 }
     }
 
     /// The place that makes an item unfinished: the listener's, or the server's own where nobody else knows one; not in

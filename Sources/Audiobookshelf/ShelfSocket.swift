@@ -29,6 +29,8 @@ public actor ShelfSocket {
 
     /// The longest wait between two tries in seconds, before it is spread.
     static let patience = 60.0
+    /// The wait after an answer that says nothing to us, in seconds.
+    static let pace = 0.1
 
     /// - Parameters:
     ///   - sleep: returns after so many seconds, or when its task is cancelled.
@@ -110,7 +112,10 @@ public actor ShelfSocket {
         do throws(End) {
             var line = try await open()
             while true {
-                for packet in try await poll(line) { try await take(packet, &line) }
+                let packets = try await poll(line)
+                for packet in packets { try await take(packet, &line) }
+                // A scan of a library, or a proxy with answers of its own: nothing of use comes, and without end.
+                if packets.isEmpty { await sleep(Self.pace) }
                 // A server keeps a connection up whose token has expired; it shall know the present one all the same.
                 if line.isWelcome, let present = await client.presentBearer, present != line.bearer {
                     try await signIn(with: present, &line)
@@ -137,12 +142,14 @@ public actor ShelfSocket {
         case .open: break
         case .close: throw .lost("the server ended the live connection")
         case .refused: throw .refused
-        case .ping: try await push("3", line)
+        case .ping:
+            // Not at its welcome: a server that takes everybody in and drops them at once is not to be hammered.
+            if line.isWelcome { backOff.succeed() }
+            try await push("3", line)
         case .connected: try await signIn(with: line.bearer, &line)
         case .event(.welcome):
             line.isWelcome = true
             line.hasRenewed = false
-            backOff.succeed()
             report(.connected)
         case .event(.authFailed): try await signInAgain(&line)
         case .event(.progress(let session, let payload)):
@@ -171,7 +178,11 @@ public actor ShelfSocket {
     }
 
     private func poll(session: String?, timeout: Double) async throws(End) -> [EnginePacket] {
-        EnginePacket.read(try await answer(.poll(session: session, timeout: timeout)).body)
+        let body = try await answer(.poll(session: session, timeout: timeout)).body
+        guard EnginePacket.isSpoken(body) else {
+            throw .lost("the server has no live connection; a proxy in front of it may not pass /socket.io/")
+        }
+        return EnginePacket.read(body)
     }
 
     private func push(_ packet: String, _ line: Line) async throws(End) {

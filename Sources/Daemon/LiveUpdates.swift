@@ -68,7 +68,7 @@ internal import Logging
         task = Task { await socket.run() }
     }
 
-    private func end() {
+    func end() {
         task?.cancel()
         (task, socket, account, state) = (nil, nil, nil, .off)
         number += 1

@@ -291,7 +291,7 @@ internal import Store
 
     private func settleDrains() { if !sync.isSending { finishDrains() } }
 
-    private func finishDrains() {
+    func finishDrains() {
         let waiting = drains
         drains = []
         for continuation in waiting { continuation.resume() }

@@ -70,7 +70,7 @@ internal import Store
         let id = account.id
         let client = try ShelfClient(
             account: account, transport: transport, vault: vault, now: { [time] in time.now.wall },
-            report: { report in Task { @LoopActor in self.heard(report, of: id) } })
+            report: { [weak self] report in Task { @LoopActor in self?.heard(report, of: id) } })
         clients[id] = client
         return client
     }

@@ -3,7 +3,7 @@
 extension Sync {
     /// A place older than this is not told to an open session any more, in milliseconds. While playing, places are a
     /// second old; after a pause, one slow answer may be waited for.
-    static let freshness: Int64 = 15_000
+    public static let freshness: Int64 = 15_000
 
     /// Another device's newer place was taken over: what is still owed of this item counts as time, not as its place.
     public mutating func outdone(_ item: ItemID, _ now: Moment) -> [Effect] {

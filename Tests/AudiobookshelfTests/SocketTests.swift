@@ -188,6 +188,43 @@ private final class FakeSocket: Sendable {
         }
     }
 
+    @Test(arguments: ["", "<html></html>"]) func answersThatAreNoneEndTheConnection(body: String) async throws {
+        try await listening { reports, _ in
+            #expect(await reports.next() == .connected)
+            socket.failures.withLock { $0 = [.success(.text(body))] }
+            socket.say("6")
+            guard case .disconnected? = await reports.next() else {
+                Issue.record("asked on and on")
+                return
+            }
+            #expect(await reports.next() == .connected)
+        }
+        #expect(naps.withLock { $0.last } == 1, "the back-off, not the next poll at once")
+    }
+
+    @Test func aServerThatTakesUsInAndDropsUsIsAskedLessAndLess() async throws {
+        try await listening { reports, _ in
+            for _ in 0..<4 {
+                #expect(await reports.next() == .connected)
+                socket.say("1")
+                guard case .disconnected? = await reports.next() else {
+                    Issue.record("it went on")
+                    return
+                }
+            }
+            #expect(await reports.next() == .connected)
+            // A connection that lasted until a ping was a good one.
+            socket.say("2")
+            socket.say("1")
+            guard case .disconnected? = await reports.next() else {
+                Issue.record("it went on")
+                return
+            }
+            #expect(await reports.next() == .connected)
+        }
+        #expect(naps.withLock { $0 } == [1, 2, 4, 8, 1])
+    }
+
     @Test func aNewTokenIsSentOnTheSameConnection() async throws {
         let good = Locked("A1")
         let inner = socket.transport

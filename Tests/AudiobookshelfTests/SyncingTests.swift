@@ -195,6 +195,34 @@ private let book = ItemID("abs:\(accountID)/book")!
             ])
     }
 
+    /// The server would let a command that arrives late go over all that was done after it.
+    @Test(arguments: [ProgressWrite.Kind.finish, .restart, .place, .unfinish])
+    func anotherDevicesNewerPlaceOutlivesALateCommand(kind: ProgressWrite.Kind) async throws {
+        let newer = record(at: 50, finished: true).merging(["lastUpdate": 60_000])
+        #expect(try await write(kind, at: 30, on: newer) == [])
+        let older = record(at: 50, finished: true).merging(["lastUpdate": 6])
+        #expect(try await write(kind, at: 30, on: older).count == 1)
+        // Told by an earlier run of ours, a sync counts as of its arrival.
+        let own = record(at: 50, finished: true).merging(["lastUpdate": 15_000])
+        #expect(try await write(kind, at: 30, on: own).count == 1)
+    }
+
+    @Test func ourOwnPlaceStandsInTheWayOfNoCommand() async throws {
+        let requests = Locked<[JSON]>([])
+        let now = record(at: 50, finished: false).merging(["lastUpdate": 60_000])
+        let shelf = try client(
+            FakeTransport { request in
+                if request.method == "PATCH" { requests.withLock { $0.append(request.json) } }
+                return request.method == "GET" ? .json(now) : .text("OK")
+            })
+        let outcome = await shelf.sync(
+            session: "s", of: book, place: .seconds(50), listened: .second, duration: .seconds(100))
+        #expect(outcome == .accepted(placeTaken: true))
+        try await shelf.write(
+            ProgressWrite(item: book, kind: .finish, position: .seconds(50), duration: .seconds(100), made: 7))
+        #expect(requests.withLock { $0.count } == 1)
+    }
+
     /// `isFinished: false` would move the item to its start, for the time between two requests or for good.
     @Test(arguments: [ProgressWrite.Kind.unfinish, .place]) func aFinishIsTakenBackByThePlaceAlone(
         _ kind: ProgressWrite.Kind

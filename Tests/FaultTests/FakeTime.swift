@@ -41,6 +41,12 @@ import Listening
         return true
     }
 
+    /// Nothing fires any more, and nothing is kept.
+    func end() {
+        for timer in timers { timer.cancel() }
+        timers = []
+    }
+
     private func turn(to monotonic: Int64) {
         passed.withLock { $0 = max($0, monotonic - 1_000_000) }
         onTurn(now)
@@ -58,7 +64,8 @@ import Listening
     nonisolated var now: Moment { time.now }
 
     func timer(after: BookTime, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
-        if isOver { return LoopTimer(deadline: .max, body: body) }
+        // Without its body, which would keep whoever keeps the timer.
+        if isOver { return LoopTimer(deadline: .max) {} }
         if pending.count > 100 { pending.removeAll { !$0.isPending } }
         let timer = time.timer(after: after, body)
         pending.append(timer)

@@ -17,6 +17,8 @@ import Listening
         var finished: Bool? = false
         /// Heard since it was opened.
         var freshly = 0.0
+        /// Where the last move on purpose led, of what is loaded.
+        var landing: Double?
         /// Moved to a place while nothing was loaded, and not heard since: that may count or not.
         var isLoose = false
         var rival: Rival?
@@ -36,8 +38,8 @@ import Listening
     private(set) var violations: [String] = []
     /// The listener is moving the place on purpose.
     var isMoving = false
-    /// A place asked for with an opening that has not begun.
-    private var wish: (thing: Thing, place: Double)?
+    /// Places asked for with openings that have not begun.
+    private var wished: [Thing: Double] = [:]
     private let now: () -> Int64
 
     init(now: @escaping () -> Int64) { self.now = now }
@@ -47,11 +49,11 @@ import Listening
     func change(_ thing: Thing, _ body: (inout Entry) -> Void) { body(&entries[thing, default: Entry()]) }
     func entry(_ thing: Thing) -> Entry { entries[thing] ?? Entry() }
 
-    func wishes(_ thing: Thing, at place: Double) { wish = (thing, place) }
+    func wishes(_ thing: Thing, at place: Double) { wished[thing] = place }
 
     private func isWished(_ thing: Thing, _ place: Double) -> Bool {
-        guard let wish, wish.thing == thing, abs(wish.place - place) < 0.1 else { return false }
-        self.wish = nil
+        guard let wish = wished[thing], abs(wish - place) < 0.1 else { return false }
+        wished[thing] = nil
         return true
     }
 
@@ -69,10 +71,12 @@ import Listening
         }
         change(thing) { entry in
             entry.freshly = 0
+            entry.landing = nil
             let isOwn = before.places.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
             // Until something is heard, another's place or the start of a finished item is nobody's move.
-            if entry.finished == true { return }
+            if entry.finished == true, !isMoving { return }
             if isMoving {
+                if entry.finished == true { entry.finished = nil }
                 entry.places.append(place...place)
                 entry.at = now()
             } else if isOwn, !entry.isLoose {
@@ -87,6 +91,10 @@ import Listening
     private func mayBegin(_ entry: Entry, _ thing: Thing, at place: Double) -> Bool {
         var ranges = entry.places
         if entry.finished != false { ranges.append(0...0) }
+        // With nothing left to hear, the last seconds are heard again.
+        if ranges.contains(where: { $0.upperBound > thing.length - 1 }) {
+            ranges.append(thing.length - 10.5...thing.length - 10.5)
+        }
         if let rival = entry.rival, rival.at >= entry.at - 3000 || entry.wasContested || entry.isLoose {
             ranges.append(rival.finished ? 0...0 : rival.place...rival.place)
         }
@@ -122,13 +130,19 @@ import Listening
             blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")
         }
         moved(thing, to: place, isPlayed: true)
+        if isMoving { change(thing) { $0.landing = place } }
         // Going back a little at resuming is no move before it is heard.
         if !isMoving { change(thing) { $0.places.append(from.seconds...from.seconds) } }
     }
 
     func ended(_ length: BookTime) {
         guard let thing = Thing.of(length: length.seconds) else { return }
-        finished(thing)
+        // Nobody heard the end who moved into the last second.
+        if let landing = self.entry(thing).landing, landing > thing.length - 1 {
+            change(thing) { $0.places.append(landing...landing) }
+        } else {
+            finished(thing)
+        }
     }
 
     // MARK: What the listener does
@@ -167,7 +181,7 @@ import Listening
 
     /// - Parameter isPower: all since the disk was last safe may be gone, else a second of sound.
     func died(isPower: Bool, sounding thing: Thing?, rate: Double) {
-        wish = nil
+        wished = [:]
         for thing in entries.keys where isPower {
             change(thing) { entry in
                 if entry.trail.count > 1 || entry.trail != entry.places {

@@ -26,15 +26,7 @@ import Testing
         }
     }
 
-    /// Found, and not mended yet.
-    private static let open: Set<UInt64> = [202, 231, 355, 363, 471, 473]
-
     private func judge(_ seed: UInt64, _ length: Int) async throws {
-        guard Self.open.contains(seed) else { return try await reallyJudge(seed, length) }
-        await withKnownIssue(isIntermittent: true) { try await reallyJudge(seed, length) }
-    }
-
-    private func reallyJudge(_ seed: UInt64, _ length: Int) async throws {
         let steps = Step.sequence(seed: seed, count: length)
         let verdict = try await Sequence.run(steps)
         if verdict.violations.isEmpty { return }

@@ -23,7 +23,8 @@ import SDBus
     private let vault = MemoryVault()
     private let folder: String
     private var lives = 0
-    private(set) var life: Life!
+    private(set) var life: Life! { didSet { if let oldValue { dead.append(oldValue) } } }
+    private var dead: [Life] = []
     private var holds: [Int: (endpoint: Endpoint?, then: @Sendable (Bool) -> Void)] = [:]
     private var lastHold = 0
     /// Commands that have not been answered.
@@ -63,6 +64,16 @@ import SDBus
                 settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:], time: time, onQuit: {})
             words.service = service
         }
+
+        func end() {
+            pulse.stop()
+            time.end()
+            service.live.end()
+            // What still waits would wait for ever, and keep this life.
+            for waiter in service.waiters { waiter.answer(.failure(ControlError(.failed, "it died"))) }
+            service.waiters = []
+            service.finishDrains()
+        }
     }
 
     @LoopActor final class Words {
@@ -77,7 +88,9 @@ import SDBus
         let time = FakeTime(start: Self.start) { now in upstream.set(now: now.wall + sky.skew) }
         self.time = time
         ledger = Ledger { time.now.wall }
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("dogear-rig-\(UUID().uuidString)").path
+        let memory = "/dev/shm"
+        let isThere = FileManager.default.isWritableFile(atPath: memory)
+        folder = (isThere ? memory : NSTemporaryDirectory()) + "/dogear-rig-\(UUID().uuidString)"
         let later = Later()
         proxy = try FaultProxy(upstream) { endpoint, seconds, then in
             LoopActor.onLoop { later.rig?.hold(endpoint, seconds, then) }
@@ -121,8 +134,11 @@ import SDBus
         proxy.clear()
         for number in holds.keys { letGo(number, isAlive: false) }
         await net.idle()
-        life.pulse.stop()
-        life.time.end()
+        life.end()
+        await Task.detached {}.value
+        // What the last words of the dead began anew.
+        for life in dead + [life!] { life.service.live.end() }
+        time.end()
         proxy.stop()
         try? FileManager.default.removeItem(atPath: folder)
     }
@@ -174,8 +190,7 @@ import SDBus
     private func die() -> Thing? {
         life.engine.settle()
         let sounding = life.engine.isSounding ? thing : nil
-        life.pulse.stop()
-        life.time.end()
+        life.end()
         unanswered = 0
         for number in holds.keys.sorted() { letGo(number, isAlive: false) }
         return sounding

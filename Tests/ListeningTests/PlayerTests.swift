@@ -184,6 +184,19 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.effects == [.reopen(plain.id, at: .zero, play: true, after: .zero)])
     }
 
+    @Test func aKeyThatLeadsNowhereTakesNoFinishBack() {
+        var desk = Desk()
+        desk.open(plain, at: .seconds(50))
+        desk.send(.play)
+        desk.pass(50)
+        desk.report(.ended)
+        #expect(desk.player.isFinished)
+        #expect(desk.send(.previous).isEmpty)
+        #expect(desk.player.isFinished)
+        desk.send(.next)
+        #expect(!desk.player.isFinished && desk.position == 30)
+    }
+
     @Test func stopKeepsThePlace() {
         var desk = Desk()
         desk.open(emma, at: .seconds(70))
