@@ -99,7 +99,7 @@ let package = Package(
         tests("MachineTests", "Machine", "DBus", "EventLoop", "Listening", "SDBus", "TestSupport"),
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         // Runs the built program as a process.
-        tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus"),
+        tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus", "TestSupport"),
         .executableTarget(
             name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
             swiftSettings: strict),
@@ -108,7 +108,7 @@ let package = Package(
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
         tests("HTTPTests", "HTTP"),
-        tests("CurlTests", "Curl", "HTTP"),
+        tests("CurlTests", "Curl", "HTTP", "TestSupport"),
         tests("StreamingTests", "Streaming", "Curl", "EventLoop", "HTTP", "Listening", "TestSupport"),
         tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A process of ours. Not Foundation's: that one hands its children each other's descriptors, and then waits for
 /// the end of one until the last of the others has ended too.
@@ -29,7 +30,7 @@ final class Child: Sendable {
         // Through env, for it can change the folder.
         let words = ["env", "--chdir=\(folder)", program] + arguments
         var argv = words.map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        var variables = Sanitizer.handingOn(environment).map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in argv + variables { free(text) } }
         var pid = pid_t()
         let code = posix_spawn(&pid, "/usr/bin/env", &files, &attributes, &argv, &variables)

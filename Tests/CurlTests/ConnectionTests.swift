@@ -1,11 +1,12 @@
 import Curl
 import Glibc
 import HTTP
+import TestSupport
 import Testing
 
 private let transport = CurlTransport(version: "1.2.3")
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct ConnectionTests {
     @Test func aGetOnAConnectionThatDiedIdleIsSentAgain() async throws {
         let server = RawServer { connection, number in
             guard connection.request() != nil else { return }

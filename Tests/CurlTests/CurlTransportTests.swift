@@ -1,11 +1,12 @@
 import Curl
 import Glibc
 import HTTP
+import TestSupport
 import Testing
 
 private let transport = CurlTransport(version: "1.2.3")
 
-@Suite(.timeLimit(.minutes(1))) struct CurlTransportTests {
+@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct CurlTransportTests {
     @Test func sendsWhatItIsGivenAndNothingElse() async throws {
         let server = RawServer { connection, _ in
             if let request = connection.request() { connection.answer(request) }

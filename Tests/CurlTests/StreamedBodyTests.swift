@@ -1,11 +1,12 @@
 import Curl
 import Glibc
 import HTTP
+import TestSupport
 import Testing
 
 private let transport = CurlTransport(version: "1.2.3")
 
-@Suite(.timeLimit(.minutes(1))) struct StreamedBodyTests {
+@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct StreamedBodyTests {
     @Test func theHeadComesBeforeTheBody() async throws {
         let gate = Gate()
         let server = RawServer { connection, _ in

@@ -185,7 +185,7 @@ final class House: Sendable {
             "/bin/sh", ["-c", "exec \"$0\" daemon 2>>\"$LOG\"", Child.built("dogear")],
             environment: environment.merging(["LOG": log]) { $1 })
         children.withLock { $0.append(child) }
-        try await run("gdbus", ["wait", "--session", "--timeout", "30", ControlName.bus])
+        try await run("gdbus", ["wait", "--session", "--timeout", "\(30 * Sanitizer.patience)", ControlName.bus])
         return child
     }
 

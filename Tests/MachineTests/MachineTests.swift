@@ -48,14 +48,14 @@ import Testing
 
 /// Bounds a hang; nothing is expected to take this long.
 @LoopActor private func until(_ what: String, _ holds: @LoopActor () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .seconds(30 * Sanitizer.patience)
     while !holds() {
         guard ContinuousClock.now < end else { throw TestFailure("waited in vain for \(what)") }
         try await Task.sleep(for: .milliseconds(5))
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct MachineTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.patience))) struct MachineTests {
     @Test @LoopActor func sleepWaitsWhileALockIsHeld() async throws {
         try await withPrivateBus { bus in
             let fake = try FakeMachine(on: bus.address)
@@ -226,7 +226,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct OtherPlayersTests {
+@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct OtherPlayersTests {
     @Test @LoopActor func onlyAnotherPlayerThatBeginsCounts() async throws {
         try await withPrivateBus { bus in
             let own = try Bus(.at(bus.address)) { _ in }

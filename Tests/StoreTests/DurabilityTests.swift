@@ -37,7 +37,7 @@ import Testing
     @Test func flushPutsEverythingGivenBeforeIntoTheDatabase() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
-            let store = try Store.open(at: path) { Issue.record("\($0)") }
+            let store = try Store.open(at: path, checkpointAfter: .never) { Issue.record("\($0)") }
             try await store.flush()
             for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
             _ = try await store.place(of: emma)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Streaming
 
-@Suite(.timeLimit(.minutes(1))) struct ReadingTests {
+@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct ReadingTests {
     private let file = noise(1_500_000)
 
     @Test func readsTheFileInFewRequestsAndNothingTwice() async throws {

@@ -100,7 +100,7 @@ public final class Child: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+        var variables = Sanitizer.handingOn(environment).map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + variables { free(text) } }
         var pid: Int32 = 0
         let code = posix_spawnp(&pid, program, &actions, &attributes, &words, &variables)

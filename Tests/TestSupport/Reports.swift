@@ -25,7 +25,9 @@ public final class Reports: Sendable {
     }
 
     /// The next report of this load that has not been returned yet.
-    public func next(_ load: LoadID, within limit: Duration = .seconds(30)) async throws -> EngineReport.Word {
+    public func next(_ load: LoadID, within limit: Duration = .seconds(30 * Sanitizer.patience)) async throws
+        -> EngineReport.Word
+    {
         while true {
             let report = state.withLock { state -> EngineReport? in
                 guard state.read < state.all.count else { return nil }
