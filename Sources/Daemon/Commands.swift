@@ -66,11 +66,14 @@ extension Service {
         return json(statusReport())
     }
 
-    /// Plays what is loaded, or what was listened to last.
+    /// Plays what is loaded, or what was listened to last: here, else on another device.
     private func goOn(_ jump: Jump?) async throws(ControlError) {
         guard player.item != nil else {
-            throw ControlError(
-                .notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
+            guard let last = try await continueListening(limit: 1).items.first, let id = ItemID(last.item.id) else {
+                throw ControlError(
+                    .notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
+            }
+            return try await open(id, at: jump)
         }
         if let jump, let item = player.item {
             do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position), .begin)) } catch {

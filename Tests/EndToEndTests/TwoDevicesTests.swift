@@ -48,6 +48,15 @@ import Testing
         try await moves(house).contains { $0.cause == .device && abs($0.from.seconds - place) < 0.5 }
     }
 
+    @Test func whatWasHeardOnAnotherDeviceIsGoneOnWithOnANewOne() async throws {
+        try await House.signedIn { house, _ in
+            house.server.setProgress(of: House.user, item: Library.book, ["currentTime": 55, "duration": 100])
+            try await house.done("play")
+            let begun = try await house.status()
+            #expect(begun.item?.title == "Tidebook" && (55..<75).contains(begun.position), "\(begun)")
+        }
+    }
+
     @Test func thePausedOneFollowsAtOnce() async throws {
         try await House.signedIn { first, _ in
             let left = try await playAndPause(first)
