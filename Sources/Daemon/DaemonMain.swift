@@ -96,9 +96,7 @@ private func blockedSignals() -> sigset_t {
         let files = FilesSource(store: store, covers: covers)
         let audio = StreamShelf(transport: transport, folder: paths.audio, limit: settings.audioSize)
         let words = Words()
-        let engine = GStreamerEngine(sink: settings.sink(environment), scratch: scratch(paths), bytes: audio) {
-            words.say($0)
-        }
+        let engine = GStreamerEngine(sink: settings.sink(environment), bytes: audio) { words.say($0) }
         let service = Service(
             bus: bus, engine: engine, store: store, shelves: shelves, files: files, settings: settings, paths: paths,
             environment: environment
@@ -127,18 +125,6 @@ private func blockedSignals() -> sigset_t {
         } catch {
             throw ControlError(
                 .failed, "there is no session bus (\(error)); log in to a desktop, or run: dbus-run-session -- bash")
-        }
-    }
-
-    /// Where the cache cannot be written, the system's own folder for such things has to do.
-    private func scratch(_ paths: Paths) -> String {
-        do throws(FolderError) {
-            try PrivateFiles.makeFolder(paths.audio)
-            GStreamerEngine.clean(scratch: paths.audio)
-            return paths.audio
-        } catch {
-            log.warning("the cache cannot be written", metadata: ["why": "\(error)"])
-            return "/tmp"
         }
     }
 

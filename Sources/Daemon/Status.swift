@@ -19,6 +19,7 @@ extension Service {
         report.duration = player.item?.duration.seconds ?? 0
         report.rate = player.rate
         report.volume = player.volume
+        report.buffered = engine.buffered(player.load)?.seconds
         report.unsent = sync.overdue
         report.parked = sync.parked
         report.queued = queue.items.count

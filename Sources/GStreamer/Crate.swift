@@ -5,12 +5,19 @@ internal import Listening
 /// One stream's file, for as long as it is near what is heard.
 final class StreamFile: Sendable {
     let reader: any ByteReader
-    private let finder: FrameFinder
+    let duration: BookTime
     private let known = Locked<Int64?>(nil)
+    private let state = Locked(State())
+
+    private struct State {
+        var finder: FrameFinder?
+        /// As it is kept.
+        var memory: [UInt8] = []
+    }
 
     init(reader: any ByteReader, duration: BookTime) {
         self.reader = reader
-        finder = FrameFinder(reader: reader, hint: duration)
+        self.duration = duration
     }
 
     /// Nil before the reader was asked.
@@ -26,10 +33,31 @@ final class StreamFile: Sendable {
     /// How to open it so that what is at `offset` is soon heard.
     func opening(at offset: BookTime) async throws(EngineFailure) -> Opening {
         let size = try await size()
+        let finder = await finder()
         let cut = try await finder.cut(before: offset)
+        await remember(finder.memory())
         return Opening(
             file: self, size: size, cut: cut ?? Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false),
             reachesAll: cut == nil)
+    }
+
+    private func finder() async -> FrameFinder {
+        if let finder = state.withLock({ $0.finder }) { return finder }
+        let memory = await reader.memory()
+        return state.withLock { state in
+            if let finder = state.finder { return finder }
+            let finder = FrameFinder(reader: reader, hint: duration, memory: memory)
+            state = State(finder: finder, memory: memory)
+            return finder
+        }
+    }
+
+    private func remember(_ memory: [UInt8]) async {
+        let isNews = state.withLock { state in
+            defer { state.memory = memory }
+            return state.memory != memory && !memory.isEmpty
+        }
+        if isNews { await reader.remember(memory) }
     }
 
     func close() { reader.close() }

@@ -47,16 +47,16 @@ actor Deck {
     private static let thread = ThreadExecutor(name: "gstreamer", wait: Sleep())
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
-    private let outlet: Outlet
-    private let shelf: (any ByteShelf)?
+    private let sink: String
+    private let shelf: any ByteShelf
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
 
     init(
-        outlet: Outlet, shelf: (any ByteShelf)?, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void
+        sink: String, shelf: any ByteShelf, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void
     ) {
-        self.outlet = outlet
+        self.sink = sink
         self.shelf = shelf
         self.queue = queue
         self.report = report
@@ -91,7 +91,7 @@ actor Deck {
         }
         do {
             let turn = try Turn(
-                needle: needle, outlet: outlet, shelf: shelf, rate: rate, volume: volume, report: report,
+                needle: needle, sink: sink, shelf: shelf, rate: rate, volume: volume, report: report,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
             turn.begin(at: place)

@@ -13,26 +13,20 @@ final class Ears: Sendable {
     private let pipeline: ElementReference
     /// What the pipeline is opening now: whose headers a new source is given.
     private let opening = Locked<Audio?>(nil)
-    /// See ``Turn/move(to:for:isFresh:)``.
-    private let opensAsRing = Atomic(false)
-    /// The media type that was last found in what comes in.
-    private let type = Locked<String?>(nil)
     /// What the sound server last said it plays through.
     private let device = Locked<String?>(nil)
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
-    private let scratch: String
     /// Where the bytes of streams come from.
-    private let crate: Crate?
+    private let crate: Crate
 
     init(
-        needle: Needle, pipeline: ElementReference, sink: ElementReference, scratch: String, crate: Crate?,
+        needle: Needle, pipeline: ElementReference, sink: ElementReference, crate: Crate,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) {
         self.needle = needle
         self.pipeline = pipeline
         self.sink = sink
-        self.scratch = scratch
         self.crate = crate
         self.post = post
     }
@@ -43,8 +37,6 @@ final class Ears: Sendable {
 
     func willOpen(_ audio: Audio) { opening.withLock { $0 = audio } }
 
-    func set(opensAsRing: Bool) { self.opensAsRing.store(opensAsRing, ordering: .relaxed) }
-
     func hear(_ message: UnsafeMutablePointer<GstMessage>) {
         let stamp = needle.stamp
         guard let note = Note(message, sink: sink.element, pipeline: pipeline.element) else { return }
@@ -54,15 +46,15 @@ final class Ears: Sendable {
     /// The current file is read to its end, and about a second of it is left to be heard: name the next.
     func aboutToFinish() {
         // What a reader failed over is played out and no further.
-        guard crate?.feed?.failure == nil else { return }
+        guard crate.feed?.failure == nil else { return }
         let next = needle.handOver(
             unless: { track, position in
                 // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
                 needle.reel.isStream(track) && needle.reel.isCutShort(track, at: position + .seconds(10))
             },
-            if: { track in crate?.has(track) != true || crate?.isReady(track) == true })
+            if: { track in !crate.has(track) || crate.isReady(track) })
         guard let next else { return }
-        if let feed = crate?.feedFromStart(of: next) {
+        if let feed = crate.feedFromStart(of: next) {
             Pipeline.set(feed, on: pipeline.element)
         } else {
             let audio = needle.reel.tracks[next].audio
@@ -74,27 +66,11 @@ final class Ears: Sendable {
     func added(_ element: Element) {
         guard let factory = dogear_factory_name(element) else { return }
         if String(cString: factory) == "pulsesink" { watchDevice(of: element) }
-        if String(cString: factory) == "typefind", let type = crate?.feed?.type {
+        if String(cString: factory) == "typefind", let type = crate.feed?.type {
             gst_util_set_object_arg(asGObject(element), "force-caps", type)
         }
         guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
-        switch String(cString: factory) {
-        case "souphttpsrc": Network.prepare(element, for: stream)
-        case "typefind":
-            // Connected before uridecodebin does, and so told before that makes the buffer.
-            typealias HaveType =
-                @convention(c) (
-                    Element?, guint, UnsafeMutablePointer<GstCaps>?, UnsafeMutableRawPointer?
-                ) -> Void
-            let haveType: HaveType = { _, _, caps, context in
-                Ears.of(context).type.withLock { $0 = dogear_media_type(caps).map { String(cString: $0) } }
-            }
-            dogear_connect(
-                element, "have-type", unsafeBitCast(haveType, to: GCallback.self),
-                Unmanaged.passUnretained(self).toOpaque())
-        case "queue2": Network.prepare(buffer: element, type: type.withLock { $0 }, scratch: scratch)
-        default: break
-        }
+        if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
     }
 
     /// Headphones that are gone must not let the speakers blare: the sound server moves the stream to what is left.
@@ -154,7 +130,7 @@ final class Ears: Sendable {
                     if left > 0 { return GST_PAD_PROBE_OK }
                     if left == 0 {
                         ears.needle.streamHasBegun()
-                        ears.crate?.settle(on: ears.needle.track)
+                        ears.crate.settle(on: ears.needle.track)
                     }
                     return GST_PAD_PROBE_REMOVE
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)

@@ -29,7 +29,7 @@ final class Feed: Sendable {
         var ticket: UInt64 = 0
         var answer: Result<[UInt8], EngineFailure>?
         /// The last answer: many small questions in a row are answered from it.
-        var block = (offset: Int64(0), bytes: [UInt8]())
+        var block: (offset: Int64, bytes: [UInt8])
         var want: Want?
         var failure: EngineFailure?
     }
@@ -38,11 +38,12 @@ final class Feed: Sendable {
     /// The length of what is presented.
     let size: Int64
     let fileSize: Int64
+    private let duration: BookTime
     private let reader: any ByteReader
     private let cut: Cut
     /// Told when a question has not been answered for a while.
     private let starves: @Sendable (Feed) -> Void
-    private let state = Monitor(State())
+    private let state: Monitor<State>
 
     private static let numbers = Atomic<UInt64>(0)
     private static let open = Locked<[UInt64: Feed]>([:])
@@ -55,7 +56,9 @@ final class Feed: Sendable {
         number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         reader = opening.file.reader
         cut = opening.cut
+        state = Monitor(State(block: (offset: opening.cut.byte, bytes: [])))
         fileSize = opening.size
+        duration = opening.file.duration
         size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
         self.starves = starves
         Self.open.withLock { $0[number] = self }
@@ -83,6 +86,14 @@ final class Feed: Sendable {
     var failure: EngineFailure? { state.withLock { $0.failure } }
     /// What is being waited for now.
     var want: Want? { state.withLock { $0.want } }
+
+    /// How much is here behind the last bytes that were asked for, in time as though each second had as many; nil when the
+    /// file is not known to last.
+    var ahead: BookTime? {
+        guard fileSize > 0, duration > .zero else { return nil }
+        let place = state.withLock { $0.want?.offset ?? $0.block.offset + Int64($0.block.bytes.count) }
+        return .seconds(Double(reader.available(from: place)) / Double(fileSize) * duration.seconds)
+    }
 
     /// Copies the bytes from `offset` on. Blocks until they are here, or nobody wants them any more.
     func fill(_ target: UnsafeMutableRawBufferPointer, from offset: Int64) -> Outcome {

@@ -12,17 +12,14 @@ public final class GStreamerEngine: Engine {
 
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
-    ///   - scratch: a folder that exists, for audio on its way; see ``clean(scratch:)``.
-    ///   - bytes: what streams are read from, playlists apart; nil: GStreamer fetches them itself.
+    ///   - bytes: what streams are read from. Playlists apart: GStreamer fetches them, and what they name.
     ///   - report: called on the gstreamer thread, in order.
     public init(
-        sink: String, scratch: String, bytes: (any ByteShelf)? = nil,
-        report: @escaping @Sendable (EngineReport) -> Void
+        sink: String, bytes: any ByteShelf, report: @escaping @Sendable (EngineReport) -> Void
     ) {
         let queue = OrderQueue()
         self.queue = queue
-        let deck = Deck(
-            outlet: Outlet(sink: sink, scratch: scratch), shelf: bytes, queue: queue, report: report)
+        let deck = Deck(sink: sink, shelf: bytes, queue: queue, report: report)
         self.deck = deck
         queue.wake = { [weak deck] in
             guard let deck else { return }
@@ -58,6 +55,8 @@ public final class GStreamerEngine: Engine {
     }
 
     public func position(_ load: LoadID) -> BookTime? { current(load)?.position }
+
+    public func buffered(_ load: LoadID) -> BookTime? { current(load)?.buffered }
 
     private func current(_ load: LoadID) -> Needle? {
         needle.withLock { $0?.load == load ? $0 : nil }

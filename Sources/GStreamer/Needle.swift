@@ -13,6 +13,8 @@ final class Needle: Sendable {
 
     private struct State {
         var pipeline: ElementReference?
+        /// What the pipeline reads from.
+        var crate: Crate?
         /// The file the sink is in.
         var track = 0
         /// Added to what the pipeline counts: where in the file it was opened.
@@ -92,6 +94,9 @@ final class Needle: Sendable {
         return state.withLock { $0.isConfirmed ? $0.held ?? $0.floor : nil }
     }
 
+    /// From any thread. See ``Engine/buffered(_:)``.
+    var buffered: BookTime? { state.withLock { $0.crate }?.feed?.ahead }
+
     private func place(_ state: State, filePosition: Int64) -> BookTime {
         reel.place(track: state.track, filePosition: state.origin.microseconds * 1000 + filePosition)
     }
@@ -131,9 +136,11 @@ final class Needle: Sendable {
         }
     }
 
-    func attach(_ pipeline: ElementReference?) {
+    /// Both nil: the load is over.
+    func attach(_ pipeline: ElementReference?, _ crate: Crate?) {
         state.withLock { state in
             state.pipeline = pipeline
+            state.crate = crate
             state.generation += 1
         }
     }

@@ -1,7 +1,7 @@
 internal import CGStreamer
 internal import Listening
 
-/// How audio is fetched over HTTP.
+/// How GStreamer itself fetches over HTTP: transcoded streams, each a playlist and many segments.
 enum Network {
     /// Seconds of silence from a server after which a read is given up.
     static let timeout: Int32 = 20
@@ -41,26 +41,6 @@ enum Network {
         // http: / (nothing) / host:port / path…
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
         return parts.joined(separator: "/").prefix { $0 != "?" && $0 != "#" }.lowercased()
-    }
-
-    /// Reads ahead about ten minutes at 64 kbit/s, but starts as soon as some seconds are there.
-    ///
-    /// Ogg goes through a temporary file that its demuxer reads as it would a local one. Pushed at, oggdemux of 1.22 lands
-    /// on the page before the target, at times on another and says nothing, and refuses to seek in files that were read
-    /// to their end before it asked for their length. (A ring buffer would bound what is read, but queue2 of 1.22 hands
-    /// out overwritten bytes once it is full.) Everything else is pushed.
-    ///
-    /// - Parameter type: the media type that was found in front of the buffer.
-    static func prepare(buffer: Element, type: String?, scratch: String) {
-        dogear_set_int(buffer, "max-size-bytes", 4_800_000)
-        dogear_set_int(buffer, "max-size-buffers", 0)
-        gst_util_set_object_arg(asGObject(buffer), "max-size-time", "0")
-        dogear_set_double(buffer, "low-watermark", 0.002)
-        dogear_set_double(buffer, "high-watermark", 0.01)
-        if let type, type.hasSuffix("/ogg") {
-            // Made with mode 0600, and removed as soon as it is closed.
-            dogear_set_string(buffer, "temp-template", "\(scratch)/\(Outlet.streamPrefix)XXXXXX")
-        }
     }
 }
 

@@ -16,7 +16,7 @@ final class Pipeline {
     private static let clockLimit: GstClockTime = 200_000_000
 
     init(
-        outlet: Outlet, needle: Needle, crate: Crate?, post: @escaping @Sendable (Note, UInt64) -> Void
+        sink description: String, needle: Needle, crate: Crate, post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         _ = Library.ready
         guard let playbin = gst_element_factory_make("playbin", nil) else {
@@ -28,10 +28,10 @@ final class Pipeline {
             gst_object_unref(playbin)
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
-        guard let sink = Self.bin(outlet.sink) else {
+        guard let sink = Self.bin(description) else {
             gst_object_unref(playbin)
             gst_object_unref(filter)
-            throw .noSink(reason: "the audio sink '\(outlet.sink)' cannot be made; check the setting audio.sink")
+            throw .noSink(reason: "the audio sink '\(description)' cannot be made; check the setting audio.sink")
         }
         self.playbin = playbin
         self.sink = sink
@@ -39,8 +39,7 @@ final class Pipeline {
             UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self), "dogear-volume")
         reference = ElementReference(borrowing: playbin)
         ears = Ears(
-            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), scratch: outlet.scratch,
-            crate: crate, post: post)
+            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), crate: crate, post: post)
 
         gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
         // Also for what is never shown: playbin would open a display to see what could be.
@@ -175,7 +174,6 @@ final class Pipeline {
         gst_element_set_state(playbin, GST_STATE_PAUSED)
         if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
     }
-    func set(opensAsRing: Bool) { ears.set(opensAsRing: opensAsRing) }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))

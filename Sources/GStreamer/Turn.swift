@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Listening
 
 /// One load, from its opening to its unload. Lives on the gstreamer thread.
@@ -28,7 +29,7 @@ final class Turn {
     let load: LoadID
     let needle: Needle
     let pipeline: Pipeline
-    let crate: Crate?
+    let crate: Crate
     let report: @Sendable (EngineReport) -> Void
     let post: @Sendable (Note, UInt64) -> Void
     var phase = Phase.steady
@@ -40,8 +41,9 @@ final class Turn {
     var isFilling = false
     var saidBuffering = false
     var missing: MissingPlugin?
-    var opensAsRing = false
     var isFresh = false
+    /// When a move began while sound came; microseconds, monotonic.
+    var movedAt: Int64?
     /// How the stream that is open was opened.
     var opening: Opening?
     /// On its way to the file's length and the cut.
@@ -60,7 +62,7 @@ final class Turn {
     var openedAt: UInt64 = 0
 
     init(
-        needle: Needle, outlet: Outlet, shelf: (any ByteShelf)?, rate: Double, volume: Double,
+        needle: Needle, sink: String, shelf: any ByteShelf, rate: Double, volume: Double,
         report: @escaping @Sendable (EngineReport) -> Void,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
@@ -69,27 +71,25 @@ final class Turn {
         self.report = report
         self.post = post
         self.rate = rate.clamped(to: 0.5...3)
-        crate = shelf.map { shelf in
-            Crate(shelf: shelf, reel: needle.reel) { post(.starving(feed: $0.number), needle.stamp) }
-        }
-        pipeline = try Pipeline(outlet: outlet, needle: needle, crate: crate, post: post)
+        crate = Crate(shelf: shelf, reel: needle.reel) { post(.starving(feed: $0.number), needle.stamp) }
+        pipeline = try Pipeline(sink: sink, needle: needle, crate: crate, post: post)
         pipeline.set(volume: volume)
-        needle.attach(pipeline.reference)
+        needle.attach(pipeline.reference, crate)
     }
 
     func close() {
         patience?.cancel()
-        needle.attach(nil)
+        needle.attach(nil, nil)
         letGo()
         pipeline.close()
-        crate?.close()
+        crate.close()
     }
 
     /// Nothing waits for bytes any more, so that nothing holds up the pipeline.
     func letGo() {
         finding?.cancel()
         supplying?.cancel()
-        crate?.dropFeed()
+        crate.dropFeed()
         pendingSeek?.cancel()
         pendingSeek = nil
     }
@@ -123,7 +123,7 @@ final class Turn {
 
     /// Where bytes are waited for that may never come, the next seek need not.
     func interruptIfStuck() {
-        if waiting != nil, crate?.feed?.want != nil { startWaitingSeek() }
+        if waiting != nil, crate.feed?.want != nil { startWaitingSeek() }
     }
 
     // MARK: what the pipeline says
@@ -145,13 +145,13 @@ final class Turn {
             let isFetched = needle.reel.isStream(track) && !isFed(track)
             // What GStreamer says of a file that broke off is not the reason.
             fail(
-                crate?.feed?.failure
+                crate.feed?.failure
                     ?? complaint.failure(missing: missing, track: track, isFetched: isFetched))
         case .overdue:
             guard stamp == since, case .opening(let spot, _) = phase else { return }
             let isFed = isFed(spot.track)
             // A reader says itself when there is no hope.
-            if isFed, crate?.feed?.want != nil { return beginPatience(isFetched: false) }
+            if isFed, crate.feed?.want != nil { return beginPatience(isFetched: false) }
             fail(
                 needle.reel.isStream(spot.track) && !isFed
                     ? .unreachable(reason: "the server sent too little for too long")
@@ -177,15 +177,15 @@ final class Turn {
                 if stamp == since, wantsToPlay, !purpose.isLoad { say(buffering: true) }
             case .steady, .ended, .failed: break
             }
-        case .starving(let number): if crate?.feed?.number == number { checkSupply() }
+        case .starving(let number): if crate.feed?.number == number { checkSupply() }
         case .refilled(let number):
-            guard crate?.feed?.number == number, case .steady = phase else { return }
+            guard crate.feed?.number == number, case .steady = phase else { return }
             isFilling = false
             applyPlaying()
         }
     }
 
-    func isFed(_ track: Int) -> Bool { crate?.has(track) == true }
+    func isFed(_ track: Int) -> Bool { crate.has(track) }
 
     func settled() {
         switch phase {
@@ -212,13 +212,11 @@ final class Turn {
         phase = .steady
         pendingSeek = nil
         supplying?.cancel()
-        crate?.settle(on: spot.track)
-        if opensAsRing { set(opensAsRing: false) }
+        crate.settle(on: spot.track)
         patience?.cancel()
         let target = needle.reel.tracks[spot.track].start + spot.offset
         let said = pipeline.reference.filePosition.map(needle.place)
-        // While playing the sound has already gone on a little from where it was put.
-        let place = said.flatMap { abs($0.seconds - target.seconds) > 0.25 ? $0 : nil } ?? target
+        let place = said.flatMap { isNear(target, $0) ? nil : $0 } ?? target
         needle.settle(at: place, aim: purpose.aim)
         if purpose.isLoad { report(EngineReport(load, .ready(at: place))) }
         // The listener may already have asked for another: only the last is told.
@@ -233,10 +231,17 @@ final class Turn {
         }
     }
 
+    /// Whether the sound was put at `target` if it is at `place` now: while playing it has gone on since, as far as the
+    /// time since then allows.
+    private func isNear(_ target: BookTime, _ place: BookTime) -> Bool {
+        let gone = movedAt.map { BookTime(microseconds: Clock.now.monotonic - $0).seconds * pipelineRate } ?? 0
+        return (-0.25...0.25 + gone).contains(place.seconds - target.seconds)
+    }
+
     func streamEnded() {
         let track = needle.track
         let played = pipeline.reference.filePosition.map(needle.place)
-        if let failure = crate?.feed?.failure { return fail(failure, at: played) }
+        if let failure = crate.feed?.failure { return fail(failure, at: played) }
         if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Listening
 
 /// From one place to another.
@@ -45,6 +46,7 @@ extension Turn {
 
     func open(_ spot: Reel.Spot, for purpose: Purpose) {
         _ = needle.beginMove(to: needle.reel.tracks[spot.track].start + spot.offset)
+        movedAt = nil
         letGo()
         patience?.cancel()
         pipeline.rewind()
@@ -65,7 +67,7 @@ extension Turn {
     /// Asks the reader; what comes of it is heard as `found` or `lost`.
     func find(_ spot: Reel.Spot, for purpose: Purpose) {
         phase = .finding(spot, purpose)
-        guard let file = crate?.file(spot.track) else { return }
+        guard let file = crate.file(spot.track) else { return }
         let stamp = since
         let post = self.post
         finding = Task {
@@ -79,7 +81,7 @@ extension Turn {
     }
 
     func open(_ opening: Opening, at spot: Reel.Spot, for purpose: Purpose) {
-        guard let feed = crate?.feed(of: opening) else { return }
+        let feed = crate.feed(of: opening)
         phase = .opening(spot, purpose)
         reach = (spot.track, opening.reachesAll ? nil : opening.cut.time)
         self.opening = opening
@@ -109,6 +111,7 @@ extension Turn {
     ///   do it when opened anew.
     func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
         phase = .seeking(spot, purpose)
+        movedAt = wantsToPlay && !isFilling && !isFresh ? Clock.now.monotonic : nil
         since = needle.stamp + 1  // the flush of this seek
         pipelineRate = rate
         self.isFresh = isFresh
@@ -129,17 +132,6 @@ extension Turn {
 
     func refused(_ spot: Reel.Spot, _ purpose: Purpose) {
         guard isFresh else { return open(spot, for: purpose) }
-        guard !opensAsRing, needle.reel.isStream(spot.track), !isFed(spot.track) else {
-            return fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
-        }
-        // Once more, in another way: oggdemux refuses every seek in a stream that was pushed to it and whose end had
-        // come in before it began to look for that end, as with a short file from near by. Where it may fetch, it seeks.
-        set(opensAsRing: true)
-        open(spot, for: purpose)
-    }
-
-    func set(opensAsRing: Bool) {
-        self.opensAsRing = opensAsRing
-        pipeline.set(opensAsRing: opensAsRing)
+        fail(.unreadable(track: spot.track, reason: "it can only be played from its start"))
     }
 }

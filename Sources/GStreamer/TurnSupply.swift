@@ -21,7 +21,7 @@ extension Turn {
 
     /// Looks whether there is enough, if anything is waited for: not at once, the clock may just be starting.
     func watchSupply(after delay: BookTime = .seconds(0.2)) {
-        guard !isFilling, let feed = crate?.feed, feed.want != nil else { return }
+        guard !isFilling, let feed = crate.feed, feed.want != nil else { return }
         let number = feed.number
         let post = self.post
         let stamp = since
@@ -35,7 +35,7 @@ extension Turn {
     /// Stops the clock once what is on its way to the sink is nearly used up and more is being waited for; until then
     /// nobody notices.
     func checkSupply() {
-        guard let feed = crate?.feed, feed.want != nil else { return }
+        guard let feed = crate.feed, feed.want != nil else { return }
         guard case .steady = phase else { return interruptIfStuck() }
         guard wantsToPlay, !isFilling else { return }
         let number = feed.number

@@ -10,8 +10,17 @@ public protocol ByteReader: AnyObject, Sendable {
     func read(at offset: Int64, count: Int) async throws(EngineFailure) -> [UInt8]
     /// How many bytes are here, without a gap, from `offset` on.
     func available(from offset: Int64) -> Int64
+    /// What ``remember(_:)`` was given for the same bytes, in this run or an earlier one; empty when nothing is kept.
+    func memory() async -> [UInt8]
+    /// Keeps what was found out by reading them beside the bytes, for as long as these are kept.
+    func remember(_ memory: [UInt8]) async
     /// Ends all reading: what waits is thrown ``EngineFailure/unreachable(reason:)``.
     func close()
+}
+
+extension ByteReader {
+    public func memory() async -> [UInt8] { [] }
+    public func remember(_ memory: [UInt8]) async {}
 }
 
 /// Gives out readers; the room Streaming has the real one. Several readers of one file share what they fetched.

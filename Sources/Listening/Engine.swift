@@ -26,6 +26,9 @@ public protocol Engine: AnyObject, Sendable {
     /// Where the sound is now, asked of the pipeline itself; callable from any thread, in microseconds of work.
     /// - Returns: nil before the load has confirmed its first place, and when nothing is loaded.
     func position(_ load: LoadID) -> BookTime?
+    /// How much is here ahead of what is being read, in time of the item; callable from any thread.
+    /// - Returns: nil for what is not read from a server, and when it is not known.
+    func buffered(_ load: LoadID) -> BookTime?
 }
 
 /// What an engine says of a load, in order, from any thread.

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A folder with the bytes of streams, bounded in size: what was used longest ago goes first, what is being read never.
 ///
-/// Each stream has a file of bytes, with holes where nothing was fetched, and a record of what is there, both named by a
-/// hash: nothing in the folder tells what is listened to, or where from.
+/// Each stream has a file of bytes, with holes where nothing was fetched, a record of what is there, and at times notes of
+/// what was found out by reading it, all named by a hash: nothing in the folder tells what is listened to, or where from.
 @StreamingActor final class AudioCache {
     private let folder: String
     /// Bytes; 0: nothing outlives its readers.
@@ -36,12 +36,13 @@ internal import Glibc
         let isSound = known.map { $0.ranges.end <= file.size } ?? false
         if !isSound {
             unlink(path(name, .record))
+            unlink(path(name, .notes))
             file.clear()
         }
         touch(name)
-        let kept = KeptBytes(file: file, record: path(name, .record), known: isSound ? known : nil) {
-            [weak self] in self?.trim()
-        }
+        let kept = KeptBytes(
+            file: file, record: path(name, .record), notes: path(name, .notes), known: isSound ? known : nil
+        ) { [weak self] in self?.trim() }
         inUse[name] = kept
         trim()
         return kept
@@ -80,6 +81,7 @@ internal import Glibc
     /// The record first: bytes without one claim nothing.
     private func remove(_ name: String) {
         unlink(path(name, .record))
+        unlink(path(name, .notes))
         unlink(path(name, .bytes))
     }
 
@@ -103,14 +105,14 @@ internal import Glibc
             let parts = file.split(separator: ".", omittingEmptySubsequences: false)
             if parts.count == 2, parts[0].count == 32, Ending(rawValue: String(parts[1])) != nil {
                 names.insert(String(parts[0]))
-            } else if parts.count == 3, parts[1] == Ending.record.rawValue {
+            } else if parts.count == 3, Ending(rawValue: String(parts[1])) != nil {
                 unlink("\(folder)/\(file)")  // a crash came between writing and renaming
             }
         }
         return names
     }
 
-    private enum Ending: String { case bytes, record }
+    private enum Ending: String { case bytes, record, notes }
 
     private func path(_ name: String, _ ending: Ending) -> String { "\(folder)/\(name).\(ending.rawValue)" }
 

@@ -9,6 +9,8 @@ internal import Glibc
     private(set) var facts = RemoteFacts(size: nil)
     /// nil: nothing outlives the reading.
     private let record: String?
+    /// The path of what was found out by reading them.
+    private let notes: String?
     private let file: KeptFile?
     private let grew: @StreamingActor () -> Void
     private var onDisk = ByteRanges()
@@ -19,14 +21,16 @@ internal import Glibc
     /// - Parameters:
     ///   - record: the path of the record; what it says must have been checked against `file`.
     ///   - file: nil: nothing can be kept on disk.
+    ///   - notes: the path of what readers found out, if that is to be kept.
     ///   - grew: called when more of it was recorded.
     init(
-        file: KeptFile?, record: String? = nil, known: KeptRecord? = nil,
+        file: KeptFile?, record: String? = nil, notes: String? = nil, known: KeptRecord? = nil,
         grew: @escaping @StreamingActor () -> Void = {}
     ) {
         self.file = file
         self.grew = grew
         self.record = record
+        self.notes = notes
         guard let known else { return }
         facts = known.facts
         onDisk = known.ranges
@@ -42,13 +46,22 @@ internal import Glibc
 
     /// Drops everything: the file on the server is another one now.
     func restart(_ facts: RemoteFacts) {
-        if let record { unlink(record) }
+        for path in [record, notes] { if let path { unlink(path) } }
         file?.clear()
         onDisk = ByteRanges()
         inMemory = []
         unrecorded = 0
         ranges.withLock { $0 = ByteRanges() }
         self.facts = facts
+    }
+
+    /// What readers found out, in this run or an earlier one.
+    var memory: [UInt8] { notes.flatMap { try? PrivateFiles.read($0) } ?? [] }
+
+    /// Found out again where it cannot be written.
+    func remember(_ memory: [UInt8]) {
+        guard let notes, isOnDisk else { return }
+        try? PrivateFiles.replace(notes, with: memory)
     }
 
     /// - Returns: nil unless all of it is here.

@@ -40,6 +40,16 @@ final class RemoteBytes: ByteReader {
         return file.kept.here { $0.run(from: offset) }
     }
 
+    func memory() async -> [UInt8] {
+        guard let file = try? await opened().0 else { return [] }
+        return await file.kept.memory
+    }
+
+    func remember(_ memory: [UInt8]) async {
+        guard case .open(let file, _) = state.withLock({ $0 }) else { return }
+        await file.kept.remember(memory)
+    }
+
     func close() {
         let last = state.withLock { state in
             defer { state = .closed }

@@ -29,6 +29,7 @@ final class FakeEngine: Engine {
     func setVolume(_ volume: Double) {}
     func unload() { LoopActor.assumeIsolated { state.unload() } }
     func position(_ load: LoadID) -> BookTime? { LoopActor.assumeIsolated { state.position(load) } }
+    func buffered(_ load: LoadID) -> BookTime? { nil }
 
     /// The stream fails under the player.
     func fail(_ failure: EngineFailure) { LoopActor.assumeIsolated { state.fail(failure) } }

@@ -18,7 +18,7 @@ import Testing
     @Test func loadingAndUnloadingLeavesNothingBehind() async throws {
         let path = try Sounds.tone("endurance.m4b", seconds: 10)
         let reports = Reports()
-        let engine = GStreamerEngine(sink: "fakesink sync=true", scratch: Sounds.folder, report: reports.add)
+        let engine = GStreamerEngine(sink: "fakesink sync=true", bytes: LoopbackBytes(), report: reports.add)
         let tracks = files([path, path], seconds: 10)
         for number in 1...200 {
             let load = LoadID(number: UInt64(number))
@@ -42,7 +42,7 @@ import Testing
     @Test func thePositionIsCheapToAsk() async throws {
         let path = try Sounds.tone("endurance.m4b", seconds: 10)
         let reports = Reports()
-        let engine = GStreamerEngine(sink: "fakesink sync=true", scratch: Sounds.folder, report: reports.add)
+        let engine = GStreamerEngine(sink: "fakesink sync=true", bytes: LoopbackBytes(), report: reports.add)
         let load = LoadID(number: 1)
         engine.load(load, tracks: files([path], seconds: 10), at: .seconds(2), rate: 1, volume: 1)
         #expect(try await reports.next(load) == .ready(at: .seconds(2)))

@@ -8,8 +8,8 @@ import Testing
     func failure(_ name: String, _ tracks: [Track], sink: String? = nil) async throws -> EngineFailure {
         let reports = Reports()
         let engine = GStreamerEngine(
-            sink: sink ?? Recording.sink("\(Sounds.folder)/failure-\(name).raw"), scratch: Sounds.folder,
-            bytes: LoopbackBytes(), report: reports.add)
+            sink: sink ?? Recording.sink("\(Sounds.folder)/failure-\(name).raw"), bytes: LoopbackBytes(),
+            report: reports.add)
         let load = LoadID(number: 7)
         engine.load(load, tracks: tracks, at: .zero, rate: 1, volume: 1)
         let word = try await reports.nextWord(load)

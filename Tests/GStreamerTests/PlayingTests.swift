@@ -11,9 +11,9 @@ struct Rig {
     let path: String
     let load = LoadID(number: 1)
 
-    init(_ name: String, bytes: (any ByteShelf)? = nil) {
+    init(_ name: String, bytes: any ByteShelf = LoopbackBytes()) {
         path = "\(Sounds.folder)/\(name).raw"
-        engine = GStreamerEngine(sink: Recording.sink(path), scratch: Sounds.folder, bytes: bytes, report: reports.add)
+        engine = GStreamerEngine(sink: Recording.sink(path), bytes: bytes, report: reports.add)
     }
 
     func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }
@@ -27,10 +27,11 @@ struct Rig {
     }
 
     /// Plays until this place is reached, watching that the position never goes back.
-    func play(until place: BookTime) async throws {
+    /// - Parameter seconds: that must have been heard; on a busy machine the clock may be ahead of the sound.
+    func play(until place: BookTime, hearing seconds: Double = 0) async throws {
         engine.play(load)
         var last = BookTime.zero
-        while let position = engine.position(load), position < place {
+        while let position = engine.position(load), position < place || Recording.seconds(path) < seconds {
             #expect(position >= last)
             last = position
             if let said = reports.all.last(where: { $0.load == load }), case .failed = said.word {

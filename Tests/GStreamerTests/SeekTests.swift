@@ -57,7 +57,7 @@ import Testing
         defer { rig.engine.unload() }
 
         func listen(at place: BookTime, rate: Double = 1) async throws {
-            try await rig.play(until: place + .seconds(1.2 * rate))
+            try await rig.play(until: place + .seconds(1.2 * rate), hearing: 0.5)
             let heard = try #require(try rig.heard.pitch(at: 0.3, window: 0.3))
             let said = sound.pitch(at: place.seconds + 0.3 * rate)
             #expect(abs(heard - said) < 0.5 * LongSound.rise, "\(place.seconds): \(heard) Hz instead of \(said)")

@@ -177,6 +177,28 @@ import Testing
         }
     }
 
+    @Test func whatWasFoundOutIsKeptBesideTheBytes() async throws {
+        try await withTemporaryFolder { folder in
+            let remote = try Remote(file, etag: "\"1\"")
+            let reader = shelf(folder).reader(of: remote.stream())
+            _ = try await reader.all()
+            #expect(await reader.memory() == [])
+            await reader.remember([1, 2, 3])
+            await closed(reader)
+            let again = shelf(folder).reader(of: remote.stream())
+            #expect(await again.memory() == [1, 2, 3])
+            await closed(again)
+            #expect(mode(of: "\(folder)/\(AudioCache.name(of: "a")).notes") == 0o600)
+            // It goes with them.
+            try await fill(folder, remote, "b", limit: 310_000)
+            #expect(files(folder).allSatisfy { $0.hasPrefix(AudioCache.name(of: "b")) })
+            // What nothing is kept of is found out anew.
+            let unnamed = shelf(folder).reader(of: remote.stream(nil))
+            await unnamed.remember([1])
+            #expect(await unnamed.memory() == [])
+        }
+    }
+
     private func files(_ folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }

@@ -19,6 +19,12 @@ public struct Recording: Sendable, CustomStringConvertible, CustomReflectable {
         samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     }
 
+    /// How long it is by now.
+    public static func seconds(_ path: String) -> Double {
+        var status = stat()
+        return stat(path, &status) == 0 ? Double(status.st_size) / Double(MemoryLayout<Float>.size * rate) : 0
+    }
+
     /// A failing test shows no samples.
     public var description: String { "\(seconds) s" }
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -1,0 +1,226 @@
+import Control
+import EventLoop
+import Foundation
+import StandIn
+import TestSupport
+import Testing
+
+/// Audio of a server that goes away, breaks connections, forgets sessions: the real daemon reads ahead, waits and goes on.
+@Suite struct StreamTests {
+    /// A daemon that is signed in to a server with ``LongBooks``; what is heard is written down.
+    private func listening(_ body: (House, Child) async throws -> Void) async throws {
+        let libraries = try LongBooks.all.get().libraries
+        try await House.with(extra: ["DOGEAR_AUDIO_SINK": Recording.sink("HOME_/heard.raw")]) { configuration in
+            configuration.libraries = libraries
+        } _: { house in
+            let daemon = try await house.daemon()
+            try await house.logIn()
+            try await body(house, daemon)
+        }
+    }
+
+    /// Requests for audio, each with the range it asked for.
+    private func asked(_ house: House) -> [Range<Int>] {
+        house.server.requests.compactMap { request in
+            guard request.method == "GET", request.path.contains("/public/session/") else { return nil }
+            let ends = (request.headers["range"] ?? "").dropFirst("bytes=".count).split(separator: "-")
+            guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]) else { return 0..<Int.max }
+            return first..<last + 1
+        }
+    }
+
+    private func sessions(_ house: House) -> Int {
+        house.server.requests.count { $0.method == "POST" && $0.path.hasSuffix("/play") }
+    }
+
+    /// The first status that fits. Until then it plays, or waits where that is allowed; the place never goes back, and
+    /// never on faster than time.
+    @discardableResult
+    private func watch(
+        _ house: House, _ what: String, mayWait: Bool = false, _ fits: (StatusReport) -> Bool
+    ) async throws -> StatusReport {
+        var (last, before) = (try await house.status().position, ContinuousClock.now)
+        return try await eventually("a status that is \(what)") {
+            let begin = ContinuousClock.now
+            let status = try await house.status()
+            #expect(status.state == .playing || mayWait && status.state == .buffering, "\(status)")
+            let gone = (ContinuousClock.now - before).seconds
+            #expect((last - 0.3...last + gone + 0.3).contains(status.position), "\(last), \(gone) s: \(status)")
+            (last, before) = (status.position, begin)
+            return fits(status) ? status : nil
+        }
+    }
+
+    private func heard(_ house: House) throws -> Recording { try Recording("\(house.home)/heard.raw") }
+
+    /// One tone that rises from `start` on, with nothing left out and nothing twice.
+    private func isWhole(_ heard: Recording, from start: Double) throws {
+        for moment in stride(from: 0.2, to: heard.seconds - 0.1, by: 0.1) {
+            let original = try #require(heard.original(at: moment), "silence at \(moment)")
+            #expect(abs(original - start - moment) < 0.3, "at \(moment): \(original)")
+        }
+    }
+
+    @Test func aServerThatStopsIsNotNoticedWhileThereIsEnough() async throws {
+        try await listening { house, _ in
+            try await house.done("play", "riverbook", "--at", "30")
+            let stopped = try await house.status("far ahead") { $0.position > 31 && ($0.buffered ?? 0) > 60 }
+            await house.server.stop()
+            let on = try await watch(house, "further on") { $0.position > stopped.position + 10 }
+            #expect(on.error == nil)
+            try isWhole(try heard(house), from: 30)
+        }
+    }
+
+    @Test func whenNothingIsLeftItWaitsAndGoesOnByItself() async throws {
+        try await listening { house, _ in
+            try await house.done("play", "thunder")
+            try await house.status("on its way") { $0.position > 1 && ($0.buffered ?? 0) > 3 }
+            await house.server.stop()
+            let stopped = try await house.status().position
+            let dry = try await watch(house, "waiting", mayWait: true) { $0.state == .buffering }
+            #expect(dry.position > stopped + 2 && dry.error == nil && (dry.buffered ?? 1) < 0.5, "\(stopped), \(dry)")
+            _ = try await house.server.start()
+            let back = ContinuousClock.now
+            try await watch(house, "playing", mayWait: true) { $0.state == .playing }
+            let took = (ContinuousClock.now - back).seconds
+            print("playing \(took) s after the server came back")
+            // Two seconds between two tries, and what a busy machine needs.
+            #expect(took < 6)
+            try await watch(house, "further on") { $0.position > dry.position + 2 }
+            try await house.done("pause")
+            try isWhole(try heard(house), from: 0)
+            #expect(sessions(house) == 1)
+        }
+    }
+
+    @Test func aForgottenSessionIsReopenedOnceItIsNeeded() async throws {
+        try await listening { house, _ in
+            try await house.done("play", "thunder")
+            let known = try await house.status("on its way") { $0.position > 1 && ($0.buffered ?? 0) > 3 }
+            house.server.restart()
+            house.server.forgetRequests()
+            let on = try await watch(house, "in a new session", mayWait: true) { _ in sessions(house) == 1 }
+            try await watch(house, "further on", mayWait: true) { $0.position > on.position + 3 }
+            let status = try await house.status()
+            #expect(status.error == nil && status.state == .playing)
+            // What was here is not fetched again.
+            let here = Int((known.position + (known.buffered ?? 0)) * LongBooks.loudBytesPerSecond)
+            #expect(asked(house).allSatisfy { $0.lowerBound > here - 200_000 }, "\(asked(house)), \(here)")
+            try await house.done("pause")
+            let heard = try heard(house)
+            let first = try #require(heard.original(at: 0.2))
+            try isWhole(heard, from: first - 0.2)
+        }
+    }
+
+    @Test func anExpiredTokenIsNotNoticed() async throws {
+        try await listening { house, _ in
+            try await house.done("play", "thunder")
+            try await house.status("on its way") { $0.position > 1 && ($0.buffered ?? 0) > 3 }
+            house.server.expireAccessTokens()
+            house.server.forgetRequests()
+            try await watch(house, "further on") { $0.position > 10 }
+            #expect(sessions(house) == 0 && !asked(house).isEmpty)
+            try isWhole(try heard(house), from: 0)
+        }
+    }
+
+    // MARK: The cache
+
+    private func kept(_ house: House) throws -> [String] {
+        let folder = "\(house.home)/.cache/dogear/audio"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test func whatWasHeardIsHereTheNextTime() async throws {
+        try await House.signedIn { house, daemon in
+            try await house.done("play", "tidebook")
+            try await house.status("here as a whole") { $0.position > 0.5 && ($0.buffered ?? 0) > 90 }
+            daemon.send(SIGTERM)
+            _ = await daemon.end()
+            let files = try kept(house)
+            #expect(files.contains { $0.hasSuffix(".bytes") } && files.contains { $0.hasSuffix(".record") })
+            let folder = "\(house.home)/.cache/dogear/audio"
+            #expect(try mode(folder) == 0o700)
+            for file in files {
+                #expect(try mode(file) == 0o600)
+                let name = file.dropFirst(folder.count + 1)
+                let isHash = name.prefix { $0 != "." }.allSatisfy { $0.isHexDigit }
+                #expect(isHash, "\(name)")
+                guard !file.hasSuffix(".bytes") else { continue }
+                let text = String(decoding: try Sounds.read(file), as: UTF8.self)
+                for word in ["127.0.0.1", "http", "tide", "Tide", House.user, Library.book] {
+                    #expect(!text.contains(word), "\(word) in \(name)")
+                }
+            }
+            house.server.forgetRequests()
+            try await house.daemon()
+            try await house.done("play", "tidebook", "--at", "70")
+            try await house.status("on its way") { $0.state == .playing && $0.position > 71 }
+            #expect(asked(house).isEmpty, "\(asked(house))")
+        }
+    }
+
+    @Test func withoutACacheNothingStays() async throws {
+        try await House.signedIn { house, daemon in
+            try await house.done("settings", "cache.audio-size", "0")
+            daemon.send(SIGTERM)
+            _ = await daemon.end()
+            let again = try await house.daemon()
+            try await house.done("play", "tidebook", "--at", "20")
+            try await house.status("on its way") { $0.position > 20.5 }
+            #expect(try kept(house).isEmpty)
+            // Not even by one that has no time to clean up.
+            again.send(SIGKILL)
+            _ = await again.end()
+            #expect(try kept(house).isEmpty)
+        }
+    }
+
+    // MARK: Long files
+
+    @Test(arguments: ["riverbook", "oceanbook"]) func aSeekFarIntoALongFile(_ title: String) async throws {
+        let made = try LongBooks.all.get()
+        let isMP3 = title == "riverbook"
+        let (size, round) = isMP3 ? (made.size.mp3, made.round.mp3) : (made.size.flac, made.round.flac)
+        try await listening { house, _ in
+            try await house.done("play", title)
+            try await house.status("on its way") { $0.position > 0.5 }
+            house.server.forgetRequests()
+            let start = ((isMP3 ? made.duration.mp3 : made.duration.flac) * 0.9 / round).rounded() * round
+            let place = (start + 25).rounded()
+            let begin = ContinuousClock.now
+            try await house.done("seek", "\(Int(place))")
+            try await house.status("there") { $0.state == .playing && $0.position > place + 1 }
+            let took = (ContinuousClock.now - begin).seconds - 1
+            try await house.done("pause")
+            let sound = try heard(house)
+            let original = try #require(sound.original(at: 0.3))
+            #expect(abs(original - (place - start + 0.3)) < 0.3, "\(original)")
+            let fetched = asked(house).map { $0.clamped(to: 0..<size).count }.reduce(0, +)
+            print("\(title): at most \(fetched) of \(size) bytes in \(took) s")
+            // A tenth to be counted at most, what is read ahead on both sides of the seek, and single looks.
+            #expect(fetched < size / 10 + 14_000_000)
+        }
+    }
+
+    @Test func aTranscodedBookPlaysAndSeeks() async throws {
+        try await listening { house, _ in
+            try await house.done("play", "oddbook", "--at", "20")
+            try await house.status("on its way") { $0.state == .playing && $0.position > 21 }
+            let first = try #require(try heard(house).original(at: 0.3))
+            // hlsdemux counts the multiplexer's delay as sound.
+            #expect((18.5...20.8).contains(first), "\(first)")
+            try await house.done("seek", "40")
+            let status = try await house.status("further on") { $0.state == .playing && $0.position > 41 }
+            #expect(status.buffered == nil && status.error == nil)
+            #expect(house.server.requests.contains { $0.path.contains("/hls/") })
+            #expect(asked(house).isEmpty)
+        }
+    }
+}
