@@ -106,13 +106,16 @@ enum ByteSource {
     }
 
     private static func feed(_ source: UnsafeMutableRawPointer?) -> Feed? {
+        HandOver.take()
         guard let feed = source?.assumingMemoryBound(to: DogearSource.self).pointee.feed else { return nil }
         return Unmanaged<Feed>.fromOpaque(feed).takeUnretainedValue()
     }
 
     private static func keep(_ feed: Feed?, in source: UnsafeMutableRawPointer) {
+        HandOver.take()
         let source = source.assumingMemoryBound(to: DogearSource.self)
         if let old = source.pointee.feed { Unmanaged<Feed>.fromOpaque(old).release() }
         source.pointee.feed = feed.map { Unmanaged.passRetained($0).toOpaque() }
+        HandOver.give()
     }
 }

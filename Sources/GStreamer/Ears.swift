@@ -32,7 +32,8 @@ final class Ears: Sendable {
     }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> Ears {
-        Unmanaged<Ears>.fromOpaque(context!).takeUnretainedValue()
+        HandOver.take()
+        return Unmanaged<Ears>.fromOpaque(context!).takeUnretainedValue()
     }
 
     func willOpen(_ audio: Audio) { opening.withLock { $0 = audio } }

@@ -59,6 +59,7 @@ final class Pipeline {
 
     private func listen(filter: Element) {
         let context = Unmanaged.passRetained(ears).toOpaque()  // taken back in `close`
+        HandOver.give()
         let bus = gst_element_get_bus(playbin)
         gst_bus_set_sync_handler(
             bus,
