@@ -6,7 +6,7 @@ import Testing
 
 private let transport = CurlTransport(version: "1.2.3")
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct ConnectionTests {
     @Test func aGetOnAConnectionThatDiedIdleIsSentAgain() async throws {
         let server = RawServer { connection, number in
             guard connection.request() != nil else { return }

@@ -6,7 +6,7 @@ import Testing
 
 private let transport = CurlTransport(version: "1.2.3")
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct CurlTransportTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct CurlTransportTests {
     @Test func sendsWhatItIsGivenAndNothingElse() async throws {
         let server = RawServer { connection, _ in
             if let request = connection.request() { connection.answer(request) }

@@ -6,7 +6,7 @@ import Testing
 
 private let transport = CurlTransport(version: "1.2.3")
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct StreamedBodyTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct StreamedBodyTests {
     @Test func theHeadComesBeforeTheBody() async throws {
         let gate = Gate()
         let server = RawServer { connection, _ in

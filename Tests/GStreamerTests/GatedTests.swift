@@ -155,7 +155,7 @@ import Testing
     }
 
     /// Nothing of a load is kept once it is gone.
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func whatWasReadIsLetGo() async throws {
+    @Test(.timeLimit(.minutes(10 * Sanitizer.patience))) func whatWasReadIsLetGo() async throws {
         let shelf = Lent(try tone("m4b"))
         let rig = Rig("let-go", bytes: shelf)
         _ = try await rig.open(streams(["a"], seconds: Self.seconds), at: .seconds(4))

@@ -55,7 +55,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.patience))) struct MachineTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct MachineTests {
     @Test @LoopActor func sleepWaitsWhileALockIsHeld() async throws {
         try await withPrivateBus { bus in
             let fake = try FakeMachine(on: bus.address)
@@ -226,7 +226,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct OtherPlayersTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct OtherPlayersTests {
     @Test @LoopActor func onlyAnotherPlayerThatBeginsCounts() async throws {
         try await withPrivateBus { bus in
             let own = try Bus(.at(bus.address)) { _ in }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Streaming
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct CacheTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct CacheTests {
     private let file = noise(300_000)
 
     /// Reads a stream whole, and lets it go.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Streaming
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct FaultTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct FaultTests {
     private let file = noise(300_000)
 
     @Test(arguments: [

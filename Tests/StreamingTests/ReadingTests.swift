@@ -6,7 +6,7 @@ import Testing
 
 @testable import Streaming
 
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct ReadingTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct ReadingTests {
     private let file = noise(1_500_000)
 
     @Test func readsTheFileInFewRequestsAndNothingTwice() async throws {
