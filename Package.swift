@@ -110,13 +110,15 @@ let package = Package(
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP", "TestSupport"),
         tests("StreamingTests", "Streaming", "Curl", "EventLoop", "HTTP", "Listening", "TestSupport"),
-        tests("AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", exclude: ["Fixtures"]),
+        tests(
+            "AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", "TestSupport",
+            exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
         tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
         // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
         tests(
             "FaultTests", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop", "SDBus",
-            "Folders", "Control", "StandIn", logging),
+            "Folders", "Control", "StandIn", "TestSupport", logging),
         // The built program on real parts.
         tests(
             "EndToEndTests", "dogear", "Control", "DBus", "EventLoop", "Listening", "SDBus", "StandIn", "Store",

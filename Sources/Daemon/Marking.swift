@@ -83,7 +83,8 @@ extension Service {
         return details.row.item
     }
 
-    private func playable(_ row: ItemRow, _ what: String) throws(ControlError) -> ItemID {
+    /// A podcast as a whole has no place.
+    func playable(_ row: ItemRow, _ what: String) throws(ControlError) -> ItemID {
         guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
         guard row.item.kind != "podcast" else {
             throw ControlError(
@@ -111,7 +112,7 @@ extension Service {
         finished: Bool
     ) async throws(ControlError) -> ProgressReport {
         let now = time.now
-        let made = now.wall + shelves.clockOffset(of: id)
+        let made = serverNow(of: id, at: now)
         if let target {
             let place = Place(item: id, position: target, duration: duration, isFinished: finished, updated: made)
             if player.item?.id == id { told = place }

@@ -62,7 +62,7 @@ extension Service {
         let item = await pictured(opened.item)
         told = Place(
             item: item.id, position: place, duration: item.duration,
-            updated: beginning.written ?? serverNow(of: item.id))
+            updated: beginning.written ?? serverNow(of: item.id, at: time.now))
         let rate = (try? await store.rate(of: item.id)) ?? settings.rate
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
@@ -71,7 +71,7 @@ extension Service {
         send(.open(item, at: place, play: play, rate: rate, whole: whole))
         if let session = opened.session {
             let now = time.now
-            let serverNow = now.wall + shelves.clockOffset(of: item.id)
+            let serverNow = self.serverNow(of: item.id, at: now)
             let known = opened.place.map { $0.isFinished ? nil : $0.position } ?? .zero
             sync { sync in
                 sync.opened(

@@ -10,11 +10,12 @@ extension Service {
     /// Playing does not wait longer than this for a server.
     private static let patience = BookTime.seconds(0.7)
 
-    func serverNow(of id: ItemID) -> Int64 { time.now.wall + shelves.clockOffset(of: id) }
+    /// The time by the clock of the item's server, in milliseconds since 1970; ours where there is none.
+    func serverNow(of id: ItemID, at now: Moment) -> Int64 { now.wall + shelves.clockOffset(of: id) }
 
     func ask(_ question: Player.Question) {
         let own = told
-        let asked = serverNow(of: question.item)
+        let asked = serverNow(of: question.item, at: time.now)
         let timer = time.timer(after: Self.patience) { self.send(.answered(question, newer: nil)) }
         Task { @LoopActor in
             let server = await self.shelves.place(of: question.item)

@@ -81,14 +81,7 @@ extension Service {
         if let path = localPath(what) {
             id = ItemID(source: "path", key: path)
         } else {
-            let row = try await one(what)
-            guard let found = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
-            if row.item.kind == "podcast" {
-                throw ControlError(
-                    .usage,
-                    "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(found)' lists them)")
-            }
-            id = found
+            id = try playable(try await one(what), what)
         }
         do throws(SourceError) {
             let found = try await source(of: id).find(id)

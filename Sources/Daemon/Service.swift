@@ -187,7 +187,7 @@ internal import Store
     // MARK: Journal and servers
 
     private func journal(_ heard: Player.Heard, _ now: Moment) {
-        let serverNow = now.wall + shelves.clockOffset(of: heard.item)
+        let serverNow = self.serverNow(of: heard.item, at: now)
         // What was known before and not listened to since is no newer for being said again.
         let isOld =
             heard.listened == .zero && heard.why != .end
@@ -211,7 +211,7 @@ internal import Store
 
     private func placed(_ item: ItemID, _ place: BookTime, _ now: Moment) {
         let duration = player.item?.duration ?? .zero
-        let made = now.wall + shelves.clockOffset(of: item)
+        let made = serverNow(of: item, at: now)
         let written = Place(item: item, position: place, duration: duration, updated: made)
         told = written
         store.post(.place(written))
@@ -222,7 +222,7 @@ internal import Store
 
     private func finished(_ item: ItemID, _ now: Moment) {
         guard item.source == "abs", let duration = player.item?.duration else { return }
-        let made = now.wall + shelves.clockOffset(of: item)
+        let made = serverNow(of: item, at: now)
         perform(
             sync.write(
                 ProgressWrite(item: item, kind: .finish, position: duration, duration: duration, made: made), now))

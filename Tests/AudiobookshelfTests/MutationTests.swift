@@ -1,5 +1,6 @@
 import HTTP
 import Listening
+import TestSupport
 import Testing
 
 @testable import Audiobookshelf
@@ -7,7 +8,7 @@ import Testing
 /// A server that answers with damaged recordings: whatever comes, it is a value or a sentence, never a crash.
 @Suite struct MutationTests {
     @Test func damagedAnswersNeverCrash() async throws {
-        var random = Seeded(state: 20_261_121)
+        var random = SeededNumbers(seed: 20_261_121)
         let names = [
             "lib-01-libraries", "lib-05-items-page-1", "lib-28-recent-episodes", "item-01-expanded-progress",
             "item-04-podcast-expanded", "play-02-multifile", "me-01-me-with-progress", "prog-30-items-in-progress",
@@ -23,7 +24,7 @@ import Testing
     }
 
     @Test func damagedValuesNeverCrash() throws {
-        var random = Seeded(state: 7)
+        var random = SeededNumbers(seed: 7)
         for name in [
             "item-01-expanded-progress", "play-02-multifile", "me-01-me-with-progress", "lib-28-recent-episodes",
         ] {
@@ -36,7 +37,7 @@ import Testing
         let item = try #require(ShelfItemID(account: accountID, item: "x"))
         let device = ShelfDevice(id: "d", version: "1")
         let fixture = try Fixture("item-01-expanded-progress").body
-        var random = Seeded(state: 99)
+        var random = SeededNumbers(seed: 99)
         for _ in 0..<40 {
             let answer = replaced(fixture, &random)
             let shelf = try client(FakeTransport { _ in .json(answer) })
@@ -71,7 +72,7 @@ import Testing
     }
 
     /// A few bytes changed, taken out, put in, or the end cut off.
-    private func mutated(_ bytes: [UInt8], _ random: inout Seeded) -> [UInt8] {
+    private func mutated(_ bytes: [UInt8], _ random: inout SeededNumbers) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
             let at = Int.random(in: 0..<bytes.count, using: &random)
@@ -87,7 +88,7 @@ import Testing
     }
 
     /// Some values replaced by ones of another kind or size.
-    private func replaced(_ json: JSON, _ random: inout Seeded) -> JSON {
+    private func replaced(_ json: JSON, _ random: inout SeededNumbers) -> JSON {
         let strange: [JSON] = [
             .null, true, "", "nan", "-1", -1, 1e308, -1e308, 0.1, [], [:], "\u{0}\u{202E}", [.null], ["id": .null],
             .string(String(repeating: "<", count: 300)), "&#x110000;",
@@ -102,18 +103,5 @@ import Testing
                     uniquingKeysWith: { $1 }))
         default: return json
         }
-    }
-}
-
-/// SplitMix64: the same every time.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -27,7 +27,7 @@ import Testing
                 ledger.died(at: .now)
                 #expect(await daemon.end() == -SIGKILL)
                 let kept = try await place(home, life)
-                let gone = (ledger.death - known.at).seconds
+                let gone = seconds(ledger.death - known.at)
                 #expect(
                     (known.place - Self.mostLost * known.rate...known.place + gone * known.rate + 0.5).contains(kept),
                     "life \(life): at \(known.place), then \(gone) s at \(known.rate); kept \(kept)")
@@ -97,20 +97,16 @@ private struct Ledger: CustomStringConvertible {
     mutating func plays(at now: ContinuousClock.Instant) { playing = now }
 
     mutating func paused(at now: ContinuousClock.Instant) {
-        least += playing.map { (now - $0).seconds } ?? 0
+        least += playing.map { seconds(now - $0) } ?? 0
         playing = nil
     }
 
     mutating func died(at now: ContinuousClock.Instant) {
         paused(at: now)
-        most += began.map { (now - $0).seconds } ?? 0
+        most += began.map { seconds(now - $0) } ?? 0
         began = nil
         death = now
     }
 
     var description: String { "between \(least) and \(most) s played" }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

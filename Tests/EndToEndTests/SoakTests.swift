@@ -13,7 +13,7 @@ import Testing
             configuration.libraries = libraries
         } _: { house, daemon in
             var soak = try await Soak(house, daemon, seed: Wish.seed)
-            try await soak.run(seconds: (Wish.hours ?? 0) * 3600)
+            try await soak.run(for: (Wish.hours ?? 0) * 3600)
             let report = try await soak.report()
             print(report.text)
             #expect(report.isFlat)
@@ -82,8 +82,8 @@ private struct Soak {
         playing = .now
     }
 
-    mutating func run(seconds: Double) async throws {
-        while (ContinuousClock.now - begun).seconds < seconds {
+    mutating func run(for limit: Double) async throws {
+        while seconds(ContinuousClock.now - begun) < limit {
             try await wait(Double.random(in: 2...8, using: &random))
             try await fault()
             try await look()
@@ -129,7 +129,7 @@ private struct Soak {
         case 1: try await house.done("seek", "+\(Int.random(in: 5...60, using: &random))")
         default:
             try await house.done("pause")
-            played += playing.map { (ContinuousClock.now - $0).seconds } ?? 0
+            played += playing.map { seconds(ContinuousClock.now - $0) } ?? 0
             playing = nil
             try await wait(Double.random(in: 0.2...3, using: &random))
             try await house.done("play")
@@ -143,7 +143,7 @@ private struct Soak {
     private mutating func look() async throws {
         let before = ContinuousClock.now
         let status = try await house.status()
-        let took = (ContinuousClock.now - before).seconds
+        let took = seconds(ContinuousClock.now - before)
         let at = before + .seconds(took / 2)
         if status.state != .playing {
             waits += 1
@@ -151,7 +151,7 @@ private struct Soak {
             // Being played again is what is waited for: nobody but the network made it stop.
             try await house.status("playing again") { $0.state == .playing }
         } else if let mark {
-            let expected = mark.place + (at - mark.at).seconds * Self.rate
+            let expected = mark.place + seconds(at - mark.at) * Self.rate
             errors.append(max(0, abs(status.position - expected) - took / 2 * Self.rate))
         } else {
             mark = (status.position, at)
@@ -170,14 +170,14 @@ private struct Soak {
             lines.first { $0.hasPrefix(key) }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
         }
         return Sample(
-            at: (ContinuousClock.now - begun).seconds, memory: number("RssAnon:"),
+            at: seconds(ContinuousClock.now - begun), memory: number("RssAnon:"),
             descriptors: try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd").count,
             threads: number("Threads:"))
     }
 
     mutating func report() async throws -> Report {
         try await house.done("pause")
-        played += playing.map { (ContinuousClock.now - $0).seconds } ?? 0
+        played += playing.map { seconds(ContinuousClock.now - $0) } ?? 0
         // What was put off for minutes by the last faults is sent when the listener asks.
         try await house.done("sync")
         try await house.status("sent") { $0.unsent == 0 }

@@ -44,7 +44,7 @@ import Testing
             let begin = ContinuousClock.now
             let status = try await house.status()
             #expect(status.state == .playing || mayWait && status.state == .buffering, "\(status)")
-            let gone = (ContinuousClock.now - before).seconds
+            let gone = seconds(ContinuousClock.now - before)
             #expect((last - 0.3...last + gone + 0.3).contains(status.position), "\(last), \(gone) s: \(status)")
             (last, before) = (status.position, begin)
             return fits(status) ? status : nil
@@ -83,7 +83,7 @@ import Testing
             _ = try await house.server.start()
             let back = ContinuousClock.now
             try await watch(house, "playing", mayWait: true) { $0.state == .playing }
-            let took = (ContinuousClock.now - back).seconds
+            let took = seconds(ContinuousClock.now - back)
             print("playing \(took) s after the server came back")
             // Two seconds between two tries, and what a busy machine needs.
             #expect(took < 6)
@@ -197,7 +197,7 @@ import Testing
             let begin = ContinuousClock.now
             try await house.done("seek", "\(Int(place))")
             try await house.status("there") { $0.state == .playing && $0.position > place + 1 }
-            let took = (ContinuousClock.now - begin).seconds - 1
+            let took = seconds(ContinuousClock.now - begin) - 1
             try await house.done("pause")
             let sound = try heard(house)
             let original = try #require(sound.original(at: 0.3))

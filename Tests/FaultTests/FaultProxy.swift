@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import TestSupport
 
 /// What may be asked of the server, as far as faults tell requests apart.
 enum Endpoint: String, Sendable {
@@ -92,10 +93,7 @@ final class FaultProxy: Sendable {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var one: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, 4)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var address = sockaddr_in.loopback(port: port)
             let code = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

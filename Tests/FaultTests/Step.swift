@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One thing that happens in a sequence.
 enum Step: Hashable, Sendable {
     // The listener.
@@ -89,22 +91,16 @@ extension Step: CustomStringConvertible {
     }
 }
 
-/// Always the same numbers for the same seed.
+/// What a sequence is drawn with.
 struct Dice: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var numbers: SeededNumbers
+
     init(seed: UInt64) {
-        state = seed
-        state = next() ^ 0x5eed
+        var first = SeededNumbers(seed: seed)
+        numbers = SeededNumbers(seed: first.next() ^ 0x5eed)
     }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
+    mutating func next() -> UInt64 { numbers.next() }
     mutating func pick<Value>(_ values: [Value]) -> Value { values[Int(next() % UInt64(values.count))] }
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 }

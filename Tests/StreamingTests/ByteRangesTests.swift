@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ByteRangesTests {
     @Test(arguments: 0..<20) func agreesWithASetOfBytes(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = numbers(seed)
         var ranges = ByteRanges()
         var bytes: Set<Int64> = []
         for _ in 0..<200 {

@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: 0..<12) func anyFaultsAndAnyReadsGiveTheFile(seed: UInt64) async throws {
         try await withTemporaryFolder { folder in
-            let random = Locked(Seeded(seed))
+            let random = Locked(numbers(seed))
             let remote = try Remote(file, etag: seed.isMultiple(of: 2) ? "\"1\"" : nil) { _ in
                 random.withLock { random in
                     let place = Int.random(in: 0..<100_000, using: &random)
@@ -59,7 +59,7 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for number in 0..<2 {
                     group.addTask { [file] in
-                        var random = Seeded(seed &* 31 &+ UInt64(number))
+                        var random = numbers(seed &* 31 &+ UInt64(number))
                         let reader = shelf.reader(of: remote.stream())
                         #expect(try await reader.size() == Int64(file.count))
                         var place = 0

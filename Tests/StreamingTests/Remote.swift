@@ -137,22 +137,11 @@ final class Remote: Sendable {
     }
 }
 
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
-
-    mutating func next() -> UInt64 {
-        state = state &+ 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-}
+/// Seeds that follow each other make nothing alike.
+func numbers(_ seed: UInt64) -> SeededNumbers { SeededNumbers(seed: seed &* 0x9e37_79b9_7f4a_7c15 &+ 1) }
 
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var random = Seeded(seed)
+    var random = numbers(seed)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + 8)
     while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }

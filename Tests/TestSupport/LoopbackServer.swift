@@ -35,10 +35,7 @@ public final class LoopbackServer: Sendable {
     /// - Parameter port: 0 for any; that of an earlier server for one that comes back.
     public init(port: UInt16 = 0, _ handler: @escaping @Sendable (Request) -> Answer) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        address.sin_port = port.bigEndian
+        var address = sockaddr_in.loopback(port: port)
         var yes: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
