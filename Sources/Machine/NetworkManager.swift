@@ -15,6 +15,8 @@ internal import SDBus
     private var presence: NameWatch?
     private var changes: SignalMatch?
     private var reach: Reach?
+    /// How many signals were heard.
+    private var told = 0
 
     init(onBack: @escaping @LoopActor () -> Void) { self.onBack = onBack }
 
@@ -41,25 +43,32 @@ internal import SDBus
     }
 
     private func ask(_ bus: Bus) {
+        let before = told
         Task { @LoopActor in
             let answer = try? await bus.call(
                 Self.name, Self.path, Self.properties, "GetAll", [.string(Self.name)])
-            guard let pairs = try? answer?.first?.dictionary() else { return }
-            heard(pairs)
+            // A signal that came meanwhile knows better than an answer that was given before it.
+            guard told == before, let pairs = try? answer?.first?.dictionary() else { return }
+            // What is so at first is no news.
+            take(pairs, isNews: reach != nil)
         }
     }
 
     private func heard(_ pairs: [(key: String, value: Value)]) {
-        let before = reach
-        var now = before ?? Reach()
+        told += 1
+        take(pairs, isNews: true)
+    }
+
+    private func take(_ pairs: [(key: String, value: Value)], isNews: Bool) {
+        let before = reach ?? Reach()
+        var now = before
         for (key, value) in pairs {
             guard case .uint32(let number) = value else { continue }
             if key == "State" { now.state = number }
             if key == "Connectivity" { now.connectivity = number }
         }
         reach = now
-        // What is so at first is no news.
-        if let before, now.isBetter(than: before) { onBack() }
+        if isNews, now.isBetter(than: before) { onBack() }
     }
 }
 
