@@ -1,5 +1,3 @@
-PRAGMA foreign_keys=OFF;
-BEGIN TRANSACTION;
 CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
 INSERT INTO grdb_migrations VALUES('v1');
 INSERT INTO grdb_migrations VALUES('v2');
@@ -43,4 +41,3 @@ INSERT INTO rates VALUES('abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000
 CREATE TABLE queue (number INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, json TEXT NOT NULL) STRICT;
 INSERT INTO queue VALUES(1,'abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000-4000-8000-000000000001','{"kind":"book","chapters":[{"start":0,"end":300000000,"title":"Chapter 1"},{"start":300000000,"end":3600000000,"title":"Chapter 2"}],"genres":[],"title":"Saga","series":[],"tracks":[{"duration":1800000000,"title":"Saga1.mp3"},{"duration":1800000000,"title":"Saga2.mp3"}],"narrators":[],"authors":["A. Thor"],"duration":3600000000}');
 CREATE INDEX placesPlayed ON places (played) WHERE played IS NOT NULL;
-COMMIT;
