@@ -113,7 +113,8 @@ private func blockedSignals() -> sigset_t {
         service.surroundings = Surroundings(of: service, bus: bus)
         await service.restore()
         notifyReady()
-        log.info("ready", metadata: ["version": "\(dogearVersion)"])
+        log.info("ready", metadata: ["version": "\(dogearBuild)"])
+        feedWatchdog()
     }
 
     private func connect() throws(ControlError) -> Bus {
