@@ -54,6 +54,8 @@ let package = Package(
         room("Audiobookshelf", "Listening", "HTTP"),
         room("MPRIS", "Listening", "DBus"),
         room("Control", "CBuild", "Listening", "DBus"),
+        room("Control", "Listening", "DBus"),
+        room("Launchers", "DBus"),
         room("Terminal", "Listening", "Control"),
 
         // Edges.
@@ -69,12 +71,13 @@ let package = Package(
         room("Secret", "CSecret", "EventLoop", "Listening"),
         room("Store", "Folders", "Listening", grdb),
         room("Settings", "Folders", "Listening", toml),
+        room("Catalogue", "Folders", "Listening", grdb),
 
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
             "GStreamer", "LocalFiles", "Folders", "Machine", "Secret", "Store", "Settings", "Streaming", "CSystemd",
-            logging),
+            "Catalogue", "Launchers", "Terminal", logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -112,6 +115,9 @@ let package = Package(
         tests("SecretTests", "Secret", "Listening", "TestSupport"),
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
+        tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
+        tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
+        tests("LaunchersTests", "Launchers", "DBus"),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP", "TestSupport"),
         tests("StreamingTests", "Streaming", "Curl", "EventLoop", "HTTP", "Listening", "TestSupport"),

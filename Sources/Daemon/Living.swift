@@ -14,6 +14,7 @@ extension Service {
         try bus.export(rootInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(playerInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(controlInterface, at: ControlName.path, face: self as any ControlFace)
+        try exportLaunchers()
         Log.shared.listen { row in LoopActor.onLoop { self.emitLogged(row) } }
     }
 
@@ -28,6 +29,8 @@ extension Service {
 
     private func readJournal() async {
         await shelves.restore()
+        defer { notices?.lookAtUnsent() }
+        if let librarian { Task { @LoopActor in await librarian.begin() } }
         do throws(StoreError) {
             queue = try await store.queue()
             let stretches = try await store.stretches()
