@@ -54,7 +54,6 @@ let package = Package(
         room("Audiobookshelf", "Listening", "HTTP"),
         room("MPRIS", "Listening", "DBus"),
         room("Control", "CBuild", "Listening", "DBus"),
-        room("Control", "Listening", "DBus"),
         room("Launchers", "DBus"),
         room("Terminal", "Listening", "Control"),
 
