@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import StandIn
 import TestSupport
@@ -6,7 +7,6 @@ import Testing
 /// Hours of listening at three times the speed, with something going wrong every few seconds. Not part of the suite:
 /// `packaging/soak --hours H` runs it and shows its report.
 @Suite struct SoakTests {
-
     @Test(.enabled(if: Wish.hours != nil)) func hoursOfFaults() async throws {
         let libraries = try library()
         try await House.signedIn { configuration in
@@ -140,11 +140,16 @@ private struct Soak {
 
     private func wait(_ seconds: Double) async throws { try await Task.sleep(for: .seconds(seconds)) }
 
-    private mutating func look() async throws {
+    /// A status, the middle of the time in which it was read, and half of that time.
+    private func read() async throws -> (status: StatusReport, at: ContinuousClock.Instant, blur: Double) {
         let before = ContinuousClock.now
         let status = try await house.status()
-        let took = seconds(ContinuousClock.now - before)
-        let at = before + .seconds(took / 2)
+        let blur = seconds(ContinuousClock.now - before) / 2
+        return (status, before + .seconds(blur), blur)
+    }
+
+    private mutating func look() async throws {
+        let (status, at, blur) = try await read()
         if status.state != .playing {
             waits += 1
             mark = nil
@@ -152,9 +157,13 @@ private struct Soak {
             try await house.status("playing again") { $0.state == .playing }
         } else if let mark {
             let expected = mark.place + seconds(at - mark.at) * Self.rate
-            errors.append(max(0, abs(status.position - expected) - took / 2 * Self.rate))
+            errors.append(max(0, abs(status.position - expected) - blur * Self.rate))
         } else {
-            mark = (status.position, at)
+            // A seek that still waits for its bytes shows where it goes.
+            mark = try await eventually("the place to move") {
+                let (now, at, _) = try await self.read()
+                return now.position == status.position ? nil : (now.position, at)
+            }
         }
         if status.position > 6500 {
             try await house.done("seek", "0")
