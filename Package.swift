@@ -22,6 +22,9 @@ let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox
 let flyingSocks = Target.Dependency.product(name: "FlyingSocks", package: "FlyingFox")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
+/// The commit a package is built from, as the packaging scripts say it: a build by hand has none.
+let commit = Context.environment["DOGEAR_COMMIT"].map { [CSetting.define("DOGEAR_COMMIT", to: $0)] } ?? []
+
 let package = Package(
     name: "dogear",
     products: [.executable(name: "dogear", targets: ["dogear"])],
@@ -41,6 +44,8 @@ let package = Package(
             providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
 
+        .target(name: "CBuild", cSettings: commit),
+
         // Pure rooms.
         room("Listening"),
         room("Framing", "Listening"),
@@ -48,7 +53,8 @@ let package = Package(
         room("DBus"),
         room("Audiobookshelf", "Listening", "HTTP"),
         room("MPRIS", "Listening", "DBus"),
-        room("Control", "Listening", "DBus"),
+        room("Control", "CBuild", "Listening", "DBus"),
+        room("Launchers", "DBus"),
         room("Terminal", "Listening", "Control"),
 
         // Edges.
@@ -64,12 +70,13 @@ let package = Package(
         room("Secret", "CSecret", "EventLoop", "Listening"),
         room("Store", "Folders", "Listening", grdb),
         room("Settings", "Folders", "Listening", toml),
+        room("Catalogue", "Folders", "Listening", grdb),
 
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
             "GStreamer", "LocalFiles", "Folders", "Machine", "Secret", "Store", "Settings", "Streaming", "CSystemd",
-            logging),
+            "Catalogue", "Launchers", "Terminal", logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -106,7 +113,10 @@ let package = Package(
         tests("FoldersTests", "Folders", "TestSupport"),
         tests("SecretTests", "Secret", "Listening", "TestSupport"),
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
+        tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
+        tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
+        tests("LaunchersTests", "Launchers", "DBus"),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "HTTP", "TestSupport"),
         tests("StreamingTests", "Streaming", "Curl", "EventLoop", "HTTP", "Listening", "TestSupport"),

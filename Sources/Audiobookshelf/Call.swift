@@ -89,6 +89,17 @@ extension Call {
         Call("GET", "/api/libraries/:id/search", library).with { $0.query = [("q", words), ("limit", "\(limit)")] }
     }
 
+    static func collections(library: String, limit: Int, page: Int) -> Call {
+        Call("GET", "/api/libraries/:id/collections", library).with {
+            $0.query = [("limit", "\(limit)"), ("page", "\(page)"), ("minified", "1")]
+            $0.what = "that library"
+        }
+    }
+
+    static func playlists(library: String) -> Call {
+        Call("GET", "/api/libraries/:id/playlists", library).with { $0.what = "that library" }
+    }
+
     static func itemsInProgress(limit: Int) -> Call {
         Call("GET", "/api/me/items-in-progress").with { $0.query = [("limit", "\(limit)")] }
     }

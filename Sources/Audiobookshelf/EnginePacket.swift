@@ -52,7 +52,7 @@ enum EnginePacket: Hashable, Sendable {
     }
 }
 
-/// The events that matter for keeping a place.
+/// The events that matter for keeping a place, and for what the libraries hold.
 enum LiveEvent: Hashable, Sendable {
     /// The token was taken.
     case welcome
@@ -61,9 +61,12 @@ enum LiveEvent: Hashable, Sendable {
     case progress(session: String?, ProgressPayload)
     /// Something of the user was changed: all their progress.
     case user([ProgressPayload])
+    /// Items were added, changed or removed; podcasts also when one of their episodes was.
+    case items([String])
+    /// Something else of the libraries: their lists, or they themselves.
+    case libraries
 
-    /// - Parameter content: `["name",{...}]`. A scan of a library sends thousands of others: they are known by their names
-    ///   and not read.
+    /// - Parameter content: `["name",{...}]`. Most are of no use here: they are known by their names and not read.
     fileprivate init?(_ content: ArraySlice<UInt8>) {
         guard content.starts(with: Array("[\"".utf8)),
             let end = content.dropFirst(2).prefix(64).firstIndex(of: UInt8(ascii: "\""))
@@ -77,6 +80,12 @@ enum LiveEvent: Hashable, Sendable {
             guard let payload = ProgressPayload(value["data"]) else { return nil }
             self = .progress(session: value["sessionId"].text, payload)
         case "user_updated": self = .user(value()["mediaProgress"].elements.compactMap(ProgressPayload.init))
+        case "item_added", "item_updated", "item_removed": self = .items([value()["id"].text].compactMap(\.self))
+        case "items_added", "items_updated": self = .items(value().elements.compactMap { $0["id"].text })
+        case "episode_added": self = .items([value()["libraryItemId"].text].compactMap(\.self))
+        case "library_added", "library_updated", "library_removed", "collection_added", "collection_updated",
+            "collection_removed", "playlist_added", "playlist_updated", "playlist_removed":
+            self = .libraries
         default: return nil
         }
     }

@@ -57,8 +57,11 @@ struct MetadataPayload: Sendable {
     let series: [SeriesPlace]
     let genres: [String]
     let published: String?
-    let summary: String?
+    /// As the server has it: it may hold HTML.
+    let description: String?
     let language: String?
+    /// Made when it is asked for: lists of thousands do not show it.
+    var summary: String? { description.flatMap(plainText) }
 
     init(_ json: JSON) {
         title = json["title"].text ?? "Untitled"
@@ -73,7 +76,7 @@ struct MetadataPayload: Sendable {
         series = places.isEmpty ? json["seriesName"].text.map(SeriesPlace.read) ?? [] : places
         genres = json["genres"].elements.compactMap(\.text)
         published = json["publishedDate"].text ?? json["publishedYear"].text ?? json["releaseDate"].text
-        summary = (json["description"].text ?? json["descriptionPlain"].text).flatMap(plainText)
+        description = json["description"].text ?? json["descriptionPlain"].text
         language = json["language"].text
     }
 }
@@ -85,7 +88,8 @@ struct EpisodePayload: Sendable {
     let library: String?
     let title: String
     let subtitle: String?
-    let summary: String?
+    /// As the server has it: it may hold HTML.
+    let description: String?
     /// Milliseconds since 1970.
     let published: Int64?
     let pubDate: String?
@@ -94,6 +98,7 @@ struct EpisodePayload: Sendable {
     let chapters: [Chapter]
     /// Of `recent-episodes`: the podcast it belongs to.
     let podcast: MetadataPayload?
+    var summary: String? { description.flatMap(plainText) }
 
     init?(_ json: JSON) {
         guard let id = json["id"].text else { return nil }
@@ -102,7 +107,7 @@ struct EpisodePayload: Sendable {
         library = json["libraryId"].text
         title = json["title"].text ?? "Untitled"
         subtitle = json["subtitle"].text.flatMap(plainText)
-        summary = json["description"].text.flatMap(plainText)
+        description = json["description"].text
         published = json["publishedAt"].integer
         pubDate = json["pubDate"].text
         added = json["addedAt"].integer

@@ -1,3 +1,6 @@
+/// A summary of a ``ShelfRow`` as people read it.
+public func readable(_ summary: String) -> String? { plainText(summary) }
+
 /// The readable part of a description that may hold HTML: tags taken out, paragraphs and list entries on lines of their
 /// own, entities as the characters they stand for. Text that only looks like a tag ("a < b") stays.
 ///

@@ -30,6 +30,11 @@ public struct ShelfRow: Hashable, Sendable {
     public var updated: Int64?
     /// There is something to listen to: not only an e-book, and the files are there.
     public var isPlayable: Bool
+    public var genres: [String] = []
+    /// Of a book: a year or a date.
+    public var released: String?
+    /// As the server has it: see ``readable(_:)``.
+    public var summary: String?
 }
 
 extension ShelfRow {
@@ -44,6 +49,9 @@ extension ShelfRow {
             progress: progress[key], added: item.added, library: item.library,
             episodeCount: item.isPodcast ? item.episodeCount : nil, hasCover: item.hasCover, updated: item.updated,
             isPlayable: !item.isMissing && !item.isPodcast && item.trackCount > 0)
+        genres = metadata.genres
+        released = metadata.published
+        summary = metadata.description
         if let episode = item.recentEpisode { become(episode, of: metadata) }
     }
 
@@ -69,6 +77,9 @@ extension ShelfRow {
         duration = episode.duration
         published = episode.published
         added = episode.added ?? added
+        genres = podcast.genres
+        released = nil
+        summary = episode.description
         episodeCount = nil
         isPlayable = true
     }

@@ -13,6 +13,10 @@ public enum LiveReport: Hashable, Sendable {
     case progress(session: String?, Place)
     /// Something of this user changed, on whatever device: all the places the server has.
     case places([Place])
+    /// Items that were added, changed or removed on the server.
+    case items([ItemID])
+    /// The libraries or their lists changed.
+    case libraries
 }
 
 /// The live connection to one account's server: socket.io by long polling, through the same client as all requests. One
@@ -155,6 +159,9 @@ public actor ShelfSocket {
         case .event(.progress(let session, let payload)):
             if let place = place(payload) { report(.progress(session: session, place)) }
         case .event(.user(let payloads)): report(.places(payloads.compactMap(place)))
+        case .event(.items(let items)):
+            report(.items(items.compactMap { ShelfItemID(account: client.account.id, item: $0)?.id }))
+        case .event(.libraries): report(.libraries)
         }
     }
 

@@ -15,9 +15,12 @@ public enum Command: Hashable, Sendable {
     case continueListening(limit: Int)
     case latest(limit: Int, page: Int)
     case libraries
+    /// Reads all libraries again.
+    case refresh
     /// `library`: a name or id, empty when there is only one. `sort`: `title`, `author`, `added`, `duration`,
     /// `published`, `progress`, or `-` before one of them for the other direction. Pages count from 1.
     case list(library: String, sort: String, limit: Int, page: Int)
+    case browse(BrowseRequest)
     case search(words: String, limit: Int)
     case show(what: String)
     case finish(what: String)

@@ -37,11 +37,13 @@ public let controlInterface = BusInterface<any ControlFace>(
             .latest(limit: Int(try $0[0].int32()), page: Int(try $0[1].int32()))
         },
         command("Libraries") { _ in .libraries },
+        command("Refresh") { _ in .refresh },
         command("List", ["Library": .string, "Sort": .string, "Limit": .int32, "Page": .int32]) {
             .list(
                 library: try $0[0].string(), sort: try $0[1].string(), limit: Int(try $0[2].int32()),
                 page: Int(try $0[3].int32()))
         },
+        command("Browse", ["Options": .variants]) { .browse(try BrowseRequest($0[0])) },
         command("Search", ["Words": .string, "Limit": .int32]) {
             .search(words: try $0[0].string(), limit: Int(try $0[1].int32()))
         },
@@ -89,6 +91,7 @@ public let controlInterface = BusInterface<any ControlFace>(
             .logs(level: try $0[0].string(), limit: Int(try $0[1].int32()))
         },
         .signal("Changed", ["Status": .string]),
+        .signal("Refreshed", ["Report": .string]),
         .signal("Logged", ["Record": .string]),
     ])
 

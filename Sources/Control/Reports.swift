@@ -148,6 +148,8 @@ public struct ShowReport: Codable, Hashable, Sendable {
     public var tracks: Int = 0
     /// Of a podcast, newest first.
     public var episodes: [ItemRow] = []
+    /// What comes next in the series or the podcast; null at its end, and where that is not known.
+    @OrNull public var next: ItemRow?
 
     public init(row: ItemRow) { self.row = row }
 }
@@ -159,6 +161,12 @@ public struct LibrariesReport: Codable, Hashable, Sendable {
         /// `book` or `podcast`.
         public var mediaType: String
         public var account: String
+        /// How many items it has; null where that is not known yet.
+        @OrNull public var items: Int?
+        /// How many of them are known here.
+        @OrNull public var known: Int?
+        /// When it was last compared with its server: milliseconds since 1970; null: never.
+        @OrNull public var refreshed: Int64?
 
         public init(id: String, name: String, mediaType: String, account: String) {
             self.id = id
@@ -169,6 +177,8 @@ public struct LibrariesReport: Codable, Hashable, Sendable {
     }
     public var libraries: [Row]
     public var problems: [String]
+    /// They are being read now.
+    @OrNull public var refreshing: Bool? = false
 
     public init(libraries: [Row], problems: [String] = []) {
         self.libraries = libraries

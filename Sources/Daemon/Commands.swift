@@ -15,8 +15,10 @@ extension Service {
         case .chapters(let what): return json(try await chapters(what))
         case .resolve(let what): return json(ListReport(items: try await candidates(what)))
         case .continueListening(let limit): return json(try await continueListening(limit: limit))
-        case .latest(let limit, let page): return json(try await signedIn().latest(limit: limit, page: page))
-        case .libraries: return json(try await shelves.libraries())
+        case .latest(let limit, let page): return json(try await latest(limit: limit, page: page))
+        case .libraries: return json(try await libraries())
+        case .refresh: return json(try refreshLibraries())
+        case .browse(let request): return json(try await browse(request))
         case .list(let library, let sort, let limit, let page):
             return json(
                 try await signedIn().list(library: library, sort: sort, limit: limit, page: page))
@@ -71,7 +73,7 @@ extension Service {
     /// Plays what is loaded, or what was listened to last: here, else on another device.
     private func goOn(_ jump: Jump?) async throws(ControlError) {
         guard player.item != nil else {
-            guard let last = try await continueListening(limit: 1).items.first, let id = ItemID(last.item.id) else {
+            guard let last = try await lastElsewhere(), let id = ItemID(last.item.id) else {
                 throw ControlError(
                     .notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
             }
@@ -84,6 +86,19 @@ extension Service {
         }
         send(.play)
         try await plays()
+    }
+
+    /// What was listened to last on any device: better asked for than remembered.
+    private func lastElsewhere() async throws(ControlError) -> ItemRow? {
+        guard shelves.hasAccounts else { return try await continueListening(limit: 1).items.first }
+        do throws(ControlError) {
+            if let last = try await signedIn().continueListening(limit: 1).items.first { return last }
+        } catch {
+            if error.kind != .unreachable { throw error }
+            if let last = try await continueListening(limit: 1).items.first { return last }
+            throw error
+        }
+        return try await continueListening(limit: 1).items.first
     }
 
     func open(path: String, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
@@ -139,44 +154,6 @@ extension Service {
         return row
     }
 
-    /// What words, an id or nothing (the present item) could mean: the best, or several equally good.
-    func candidates(_ what: String) async throws(ControlError) -> [ItemRow] {
-        if what.isEmpty {
-            guard let item = player.item else {
-                throw ControlError(.notFound, "nothing is loaded; say which item is meant")
-            }
-            return [ItemRow(item: ItemHead(item))]
-        }
-        if let id = ItemID(what), id.source == "abs" || id.source == "file" {
-            if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
-            return [try await signedIn().details(id).row]
-        }
-        return Ranking.best(try await search(what, limit: 25).items, for: what)
-    }
-
-    /// Servers and what was played here, best first.
-    private func search(_ words: String, limit: Int) async throws(ControlError) -> ListReport {
-        let here = ((try? await store.recent(limit: 200)) ?? []).filter { $0.item.id.source != "abs" }
-            .map { ItemRow($0) }.filter { Ranking.score($0, Ranking.words(words)) > 0 }
-        guard shelves.hasAccounts else {
-            if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
-            return ListReport(items: Array(here.prefix(limit)), total: here.count)
-        }
-        var report = try await signedIn().search(words, limit: limit)
-        report.items = Ranking.sorted(report.items + here, for: words)
-        return report
-    }
-
-    private func continueListening(limit: Int) async throws(ControlError) -> ListReport {
-        let here = ((try? await store.recent(limit: limit)) ?? []).filter { !$0.place.isFinished }
-        guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
-        var report = try await signedIn().continueListening(limit: limit)
-        let known = Set(report.items.map(\.item.id))
-        report.items += here.filter { $0.item.id.source != "abs" && !known.contains($0.item.id.description) }
-            .map { ItemRow($0) }
-        return report
-    }
-
     private func chapters(_ what: String) async throws(ControlError) -> ChaptersReport {
         if what.isEmpty, let item = player.item {
             return ChaptersReport(item, at: position)
@@ -189,14 +166,6 @@ extension Service {
         }
         let details = try await signedIn().details(id)
         return ChaptersReport(item: details.row.item, chapters: details.chapters, current: nil)
-    }
-
-    private func show(_ what: String) async throws(ControlError) -> ShowReport {
-        let row = try await one(what)
-        guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
-        if id.source == "abs" { return try await signedIn().details(id) }
-        guard let item = try await known(id) else { throw ControlError(.notFound, "'\(what)' is not known any more") }
-        return ShowReport(item, place: (try? await store.place(of: id)) ?? nil)
     }
 
     /// The present item, or what the journal remembers of one.
@@ -215,6 +184,8 @@ extension Service {
     private func logIn(_ request: LoginRequest) async throws(ControlError) -> AccountsReport {
         let row = try await shelves.logIn(request)
         live.signedIn(row.id, player.item?.id)
+        librarian?.refresh()
+        notices?.signedIn(row.id)
         sync { $0.signedIn(account: row.id, time.now) }
         return AccountsReport(accounts: [row])
     }
@@ -239,6 +210,7 @@ extension Service {
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
+        await librarian?.forget(account.id)
         live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }

@@ -1,3 +1,4 @@
+internal import Catalogue
 internal import Control
 internal import Curl
 internal import DBus
@@ -112,9 +113,14 @@ private func blockedSignals() -> sigset_t {
             throw ControlError(.failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
         }
         service.surroundings = Surroundings(of: service, bus: bus)
+        let notices = Notices(of: service, bus: bus)
+        service.notices = notices
+        shelves.onSignedOut = { notices.signedOut($0) }
+        service.librarian = Librarian(catalogue: try openCatalogue(paths), shelves: shelves)
         await service.restore()
         notifyReady()
-        log.info("ready", metadata: ["version": "\(dogearVersion)"])
+        log.info("ready", metadata: ["version": "\(dogearBuild)"])
+        feedWatchdog()
     }
 
     private func connect() throws(ControlError) -> Bus {
@@ -140,6 +146,14 @@ private func blockedSignals() -> sigset_t {
         } catch {
             log.error("the journal cannot be kept", metadata: ["why": "\(error)"])
             return (try Store.inMemory(from: paths.database), "\(error)")
+        }
+    }
+
+    /// Without a file the libraries are read anew after each start.
+    private func openCatalogue(_ paths: Paths) throws -> Catalogue {
+        do throws(CatalogueError) { return try Catalogue.open(at: paths.catalogue) } catch {
+            log.warning("the index of the libraries cannot be kept", metadata: ["why": "\(error)"])
+            return try Catalogue.inMemory()
         }
     }
 

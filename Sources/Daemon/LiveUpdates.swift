@@ -62,7 +62,7 @@ internal import Logging
         let number = number
         state = .connecting
         let socket = ShelfSocket(
-            client: client, sleep: { [time] in await LiveUpdates.nap($0, time) },
+            client: client, sleep: { [time] in await nap(.seconds($0), time) },
             report: { report in LoopActor.onLoop { self.heard(report, number) } })
         self.socket = socket
         task = Task { await socket.run() }
@@ -80,7 +80,7 @@ internal import Logging
         case .connected: become(.connected, account)
         case .disconnected(let why): become(.disconnected(why), account)
         case .refused: become(.refused, account)
-        case .progress, .places: break
+        case .progress, .places, .items, .libraries: break
         }
         listener?(report)
     }
@@ -89,13 +89,6 @@ internal import Logging
         guard state != self.state else { return }
         self.state = state
         log.debug("the live connection", metadata: ["account": "\(account.id)", "state": "\(state)"])
-    }
-
-    private static func nap(_ seconds: Double, _ time: any Timekeeper) async {
-        let (end, ending) = AsyncStream.makeStream(of: Void.self)
-        let timer = time.timer(after: .seconds(seconds)) { ending.finish() }
-        for await _ in end {}  // ends too when the task is cancelled
-        timer.cancel()
     }
 
     var check: DoctorReport.Check {

@@ -17,6 +17,7 @@ extension Service {
         try bus.export(trackListInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(playlistsInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(controlInterface, at: ControlName.path, face: self as any ControlFace)
+        try exportLaunchers()
         Log.shared.listen { row in LoopActor.onLoop { self.emitLogged(row) } }
     }
 
@@ -32,6 +33,8 @@ extension Service {
 
     private func readJournal() async {
         await shelves.restore()
+        defer { notices?.lookAtUnsent() }
+        if let librarian { Task { @LoopActor in await librarian.begin() } }
         do throws(StoreError) {
             queue = try await store.queue()
             send(.lineup(queue.lineup))

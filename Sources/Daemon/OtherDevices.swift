@@ -44,6 +44,7 @@ extension Service {
         switch report {
         case .connected: catchUp(live.number)
         case .disconnected, .refused: send(.watched(false))
+        case .items, .libraries: break
         case .progress(let session, let place):
             if let session, sync.isOurs(session: session) { return }
             if place.item == player.item?.id { consider(place, own: told) } else { refresh([place]) }

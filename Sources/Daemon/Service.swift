@@ -37,6 +37,7 @@ internal import Store
     var opening = 0
     /// The computer and the desktop around the player.
     var surroundings: Surroundings?
+    var notices: Notices?
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
     /// What plays next; changed by ``line(_:)``.
@@ -50,6 +51,8 @@ internal import Store
     /// Answers for the lists that the journal knows; see ``playlistShelves``.
     let shelf: JournalShelf
     let live: LiveUpdates
+    /// The index of the libraries; nil: there is none, and servers are asked.
+    var librarian: Librarian? { didSet { librarian?.listen { [weak self] in self?.emitRefreshed() } } }
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
     private var playerTimer: LoopTimer?
@@ -81,7 +84,11 @@ internal import Store
         player = Player(options: settings.playerOptions)
         shelf = JournalShelf(store: store)
         live = LiveUpdates(shelves: shelves, time: time)
-        live.listen { [weak self] in self?.heard(live: $0) }
+        live.listen { [weak self] report in
+            guard let self else { return }
+            librarian?.heard(report, of: live.account?.id)
+            heard(live: report)
+        }
     }
 
     // MARK: Events
@@ -207,6 +214,7 @@ internal import Store
         perform(sync.kick(at: time.now, isSign: true))
         if reopenTimer?.isPending == true { reopenTimer?.fire() }
         live.nudge()
+        librarian?.networkIsBack()
     }
 
     // MARK: Journal and servers
@@ -294,6 +302,7 @@ internal import Store
         perform(
             sync.answered(ticket, account: account, outcome, at: time.now, spread: Double.random(in: 0..<1)))
         settleDrains()
+        notices?.lookAtUnsent()
     }
 
     /// For the rooms that change the sync machine from outside: commands, login, start.

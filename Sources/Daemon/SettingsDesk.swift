@@ -22,6 +22,7 @@ internal import Settings
 
     var pauseForOthers: Bool { settings.pauseForOthers }
     var inhibitSleep: Bool { settings.inhibitSleep }
+    var notifications: Bool { settings.notifications }
     /// Bytes.
     var audioSize: Int64 { settings.audioSize }
 

@@ -28,6 +28,8 @@ internal import Store
     private var problems: [String: String] = [:]
     /// Told to the listener until it is over: a vault that takes no tokens.
     private(set) var trouble: String?
+    /// Called when a server has ended a login.
+    var onSignedOut: (@LoopActor (Account) -> Void)?
 
     init(
         store: Store, vault: any Vault, transport: any Transport, covers: CoverCache, model: String,
@@ -88,6 +90,7 @@ internal import Store
             trouble =
                 "\(accounts[index].server) no longer accepts this login; run 'dogear login \(accounts[index].server)'"
             log.warning("a server has ended the login", metadata: ["account": "\(id)"])
+            onSignedOut?(accounts[index])
         case .notStored(let why):
             trouble = "the renewed login could not be stored: \(why)"
             log.error("the renewed login could not be stored", metadata: ["why": "\(why)"])

@@ -28,10 +28,15 @@ extension Service {
         return report
     }
 
-    func emitStatus() {
-        let text = json(statusReport())
+    func emitStatus() { emit("Changed", json(statusReport())) }
+
+    func emitRefreshed() {
+        if let librarian { emit("Refreshed", json(indexReport(librarian))) }
+    }
+
+    private func emit(_ signal: String, _ text: String) {
         do throws(BusError) {
-            try bus.emit("Changed", [.string(text)], of: ControlName.interface, at: ControlName.path)
+            try bus.emit(signal, [.string(text)], of: ControlName.interface, at: ControlName.path)
         } catch {
             log.debug("a signal could not be sent", metadata: ["why": "\(error)"])
         }

@@ -12,6 +12,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case pauseForOthers = "playback.pause-for-others"
     case sink = "audio.sink"
     case inhibitSleep = "system.inhibit-sleep"
+    case notifications = "system.notifications"
     case audioSize = "cache.audio-size"
     case logLevel = "log.level"
 
@@ -40,6 +41,10 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
             Declaration(
                 .flag, .flag(false),
                 "Keep the computer awake while something plays; the screen may go dark, closing the lid still suspends")
+        case .notifications:
+            Declaration(
+                .flag, .flag(true),
+                "Show a notification when a server wants a new login, or has not got what was heard for a day")
         case .sink:
             Declaration(
                 .text, .text(""),

@@ -21,6 +21,7 @@ public struct Settings: Hashable, Sendable {
     public var resumeRewind: Bool { self[.resumeRewind] == .flag(true) }
     public var pauseForOthers: Bool { self[.pauseForOthers] == .flag(true) }
     public var inhibitSleep: Bool { self[.inhibitSleep] == .flag(true) }
+    public var notifications: Bool { self[.notifications] == .flag(true) }
     /// A GStreamer element description; nil for the automatic one.
     public var sink: String? {
         guard case .text(let text) = self[.sink], !text.isEmpty else { return nil }

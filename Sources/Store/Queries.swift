@@ -33,6 +33,14 @@ extension Store {
         }
     }
 
+    /// The places written last, whether reached here or told by a server.
+    public func recentPlaces(limit: Int) async throws(StoreError) -> [Place] {
+        try await perform { db in
+            let sql = "SELECT * FROM places ORDER BY max(coalesce(played, 0), updated) DESC LIMIT ?"
+            return try Row.fetchAll(db.kept(sql), arguments: [limit]).compactMap(Place.init)
+        }
+    }
+
     /// - Returns: those of these items that have one.
     public func places(of items: [ItemID]) async throws(StoreError) -> [ItemID: Place] {
         try await perform { db in

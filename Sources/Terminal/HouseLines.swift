@@ -4,8 +4,8 @@ internal import Listening
 extension LibrariesReport {
     public func lines(on surface: Surface) -> [String] {
         var table = Table(columns: [
-            Table.Column("LIBRARY", least: 10), Table.Column("HOLDS"), Table.Column("ACCOUNT", least: 8),
-            Table.Column("ID"),
+            Table.Column("LIBRARY", least: 10), Table.Column("HOLDS"), Table.Column("ITEMS", right: true),
+            Table.Column("ACCOUNT", least: 8), Table.Column("ID"),
         ])
         table.rows = libraries.map { row in
             [
@@ -13,11 +13,30 @@ extension LibrariesReport {
                 Table.Cell(
                     row.mediaType == "podcast"
                         ? "podcasts" : row.mediaType == "book" ? "books" : Clean.line(row.mediaType)),
+                Table.Cell(row.count),
                 Table.Cell(Clean.line(row.account)), Table.Cell(Clean.line(row.id), .dim),
             ]
         }
         return table.lines(on: surface)
     }
+
+    /// How far reading them is: `Books 1200 of 5000, Podcasts 12`.
+    public var progressLine: String {
+        let parts = libraries.map { "\(Clean.line($0.name)) \($0.count)".trimmingEnd }
+        return parts.isEmpty ? "Asking the servers…" : "Reading: " + parts.joined(separator: ", ")
+    }
+}
+
+extension LibrariesReport.Row {
+    fileprivate var count: String {
+        guard let items else { return known.map { $0 > 0 ? "\($0)" : "" } ?? "" }
+        guard let known, known < items else { return "\(items)" }
+        return "\(known) of \(items)"
+    }
+}
+
+extension String {
+    fileprivate var trimmingEnd: String { hasSuffix(" ") ? String(dropLast()) : self }
 }
 
 extension AccountsReport {

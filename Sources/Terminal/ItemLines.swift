@@ -110,6 +110,9 @@ extension ShowReport {
                     text.isEmpty ? [""] : width.map { Width.wrap(text, to: $0) } ?? [text]
                 }
         }
+        if let next {
+            lines += ["", surface.paint("Next: ", .dim) + Clean.line(next.item.byline)]
+        }
         if !chapters.isEmpty { lines += [""] + chapterLines(chapters, current: nil, on: surface) }
         if !episodes.isEmpty { lines += [""] + ListReport(items: episodes).lines(on: surface) }
         return lines

@@ -89,7 +89,7 @@ extension StatusReport {
 
 extension Surface {
     /// As much as the line still holds behind what is there already.
-    func cut(_ text: String, after used: Int) -> String {
+    public func cut(_ text: String, after used: Int) -> String {
         columns.map { Width.cut(text, to: max(8, $0 - used)) } ?? text
     }
 }

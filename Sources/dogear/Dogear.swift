@@ -23,7 +23,7 @@ struct Dogear: ParsableCommand {
 
             Exit codes: 0 done, 1 failed, 2 nothing found, 3 not signed in, 4 server not reachable, 64 wrong usage.
             """,
-        version: "dogear \(dogearVersion)",
+        version: "dogear \(dogearBuild)",
         groupedSubcommands: [
             CommandGroup(
                 name: "Listening",

@@ -72,12 +72,24 @@ struct Latest: DogearCommand {
 
 struct Libraries: DogearCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the libraries of your servers.", discussion: "Example:\n  dogear libraries")
+        abstract: "List the libraries of your servers.",
+        discussion: """
+            Example:
+              dogear libraries
+              dogear libraries --refresh
+
+            What they hold is kept in an index on this computer, so that it is found at once and without a network. It is \
+            kept up to date by itself; --refresh reads everything again and tells how far that is.
+            """)
+
+    @Flag(help: "Read all libraries again, and wait until that is done.")
+    var refresh = false
 
     @OptionGroup var output: OutputOptions
 
     func perform() throws {
-        let json = try Link().ask("Libraries")
+        let link = try Link()
+        let json = refresh ? try refreshed(link) : try link.ask("Libraries")
         let report = try decode(LibrariesReport.self, json)
         for problem in report.problems { complain(problem) }
         if output.json || !report.libraries.isEmpty {
@@ -85,7 +97,35 @@ struct Libraries: DogearCommand {
         } else if report.problems.isEmpty {
             hint("There are no libraries. Sign in with 'dogear login URL'; 'dogear play FILE' needs no server.")
         }
-        if report.libraries.isEmpty, !report.problems.isEmpty { throw ExitCode.failure }
+        if report.libraries.isEmpty || refresh, !report.problems.isEmpty { throw ExitCode.failure }
+    }
+
+    /// - Returns: the report of the end.
+    private func refreshed(_ link: Link) throws -> String {
+        try link.watch()
+        var json = try link.ask("Refresh")
+        let meter = Meter()
+        while true {
+            let report = try decode(LibrariesReport.self, json)
+            guard report.refreshing == true else {
+                meter.end()
+                return json
+            }
+            meter.show(report.progressLine)
+            waiting: while true {
+                switch try link.next() {
+                case .signal("Refreshed", let values):
+                    if let value = values.first {
+                        json = try value.string()
+                        break waiting
+                    }
+                case .left:
+                    meter.end()
+                    throw ControlError(.failed, "the daemon has left before the libraries were read")
+                case .signal, .appeared: break
+                }
+            }
+        }
     }
 }
 
@@ -95,19 +135,46 @@ struct List: DogearCommand {
         discussion: """
             Example:
               dogear list
-              dogear list Fiction --sort -added --limit 10
+              dogear list Fiction --sort added --reverse --limit 10
+              dogear list --author tolkien --unfinished
+              dogear list --series "The Expanse"
+
+            Names need not be whole. A series is listed in its order, a collection or playlist in its own, everything else \
+            by title. Exit code 2 when nothing fits, or the page is past the end.
             """)
 
-    static let sorts = ["title", "author", "added", "duration", "published", "progress"]
-
-    @Argument(help: "Name or id of a library; needed when there are several.")
+    @Argument(help: "Name or id of a library; needed when there are several and nothing else is named.")
     var library: [String] = []
+
+    @Option(help: ArgumentHelp("Only books or podcasts by this author.", valueName: "name"))
+    var author = ""
+
+    @Option(help: ArgumentHelp("Only books read by this narrator.", valueName: "name"))
+    var narrator = ""
+
+    @Option(help: ArgumentHelp("Only the books of this series, in order.", valueName: "name"))
+    var series = ""
+
+    @Option(help: ArgumentHelp("Only what is in this collection.", valueName: "name"))
+    var collection = ""
+
+    @Option(help: ArgumentHelp("Only what is in this playlist.", valueName: "name"))
+    var playlist = ""
+
+    @Option(help: ArgumentHelp("Only this genre.", valueName: "name"))
+    var genre = ""
+
+    @Flag(help: "Only what was not finished.")
+    var unfinished = false
 
     @Option(
         parsing: .unconditional,
         help: "title, author, added, duration, published or progress; with - before it the other way around.",
-        completion: .list(sorts + sorts.map { "-" + $0 }))
-    var sort = "title"
+        completion: .list(BrowseRequest.sorts + BrowseRequest.sorts.map { "-" + $0 }))
+    var sort: String?
+
+    @Flag(help: "The other way around.")
+    var reverse = false
 
     @Option(help: "How many at most.")
     var limit: Int32 = 50
@@ -118,18 +185,34 @@ struct List: DogearCommand {
     @OptionGroup var options: ListOptions
     @OptionGroup var output: OutputOptions
 
+    private var request: BrowseRequest {
+        var request = BrowseRequest()
+        request.library = library.joined(separator: " ")
+        (request.author, request.narrator, request.series) = (author, narrator, series)
+        (request.collection, request.playlist, request.genre) = (collection, playlist, genre)
+        let isMinus = sort?.hasPrefix("-") ?? false
+        request.sort = isMinus ? String(sort?.dropFirst() ?? "") : sort ?? ""
+        request.isReversed = isMinus != reverse
+        request.unfinished = unfinished
+        (request.limit, request.page) = (Int(limit), Int(page))
+        return request
+    }
+
     func validate() throws {
         try positive(limit, "--limit")
         try positive(page, "--page")
-        guard Self.sorts.contains(sort.hasPrefix("-") ? String(sort.dropFirst()) : sort) else {
-            throw ValidationError("--sort is one of \(Self.sorts.joined(separator: ", ")), or - before one of them")
+        for (name, value) in [
+            ("author", author), ("narrator", narrator), ("series", series), ("collection", collection),
+            ("playlist", playlist), ("genre", genre),
+        ] where !value.isEmpty && value.allSatisfy(\.isWhitespace) {
+            throw ValidationError("--\(name) needs a name")
         }
+        do throws(ControlError) { try request.check() } catch { throw ValidationError(error.message) }
     }
 
     func perform() throws {
-        let name = library.joined(separator: " ")
         try show(
-            try Link().ask("List", .string(name), .string(sort), .int32(limit), .int32(page)), output, options,
+            try Link().ask("Browse", request.options), output, options,
             whenEmpty: page > 1
                 ? "There are no more." : "There is nothing here. 'dogear libraries' shows the other libraries.")
     }
@@ -137,8 +220,15 @@ struct List: DogearCommand {
 
 struct Search: DogearCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Search titles, authors, series and episodes.",
-        discussion: "Example:\n  dogear search tolkien\n\nExit code 2 when nothing was found.")
+        abstract: "Search titles, authors, narrators, series and episodes.",
+        discussion: """
+            Example:
+              dogear search tolkien
+              dogear search hobit
+
+            Beginnings of words are enough, accents need not be typed, and a mistyped word is found too. Exit code 2 when \
+            nothing was found.
+            """)
 
     @Argument(help: "What to look for.")
     var words: [String]

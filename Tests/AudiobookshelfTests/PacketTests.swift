@@ -35,9 +35,22 @@ import Testing
         "0{\"sid\":\"\"}",
         "0{\"sid\":\"a b\"}", "0[]", "43[]", "42[\"user_item_progress_updated\"]",
         "42[\"user_item_progress_updated\",{\"data\":{}}]", "42[\"user_item_progress_updated\",{\"data\":[1]}]",
-        "42[\"item_updated\",{\"id\":\"x\"}]", "42/admin,[\"init\",{}]", "6", "3",
+        "42[\"author_updated\",{\"id\":\"x\"}]", "42/admin,[\"init\",{}]", "6", "3",
     ])
     func nonsenseIsLeftOut(text: String) { #expect(read(text) == []) }
+
+    @Test(arguments: [
+        (#"["item_added",{"id":"x","media":{}}]"#, ["x"]), (#"["item_removed",{"id":"x","libraryId":"l"}]"#, ["x"]),
+        (#"["items_updated",[{"id":"x"},{"no":1},{"id":"y"}]]"#, ["x", "y"]), (#"["items_added",7]"#, []),
+        (#"["item_updated",null]"#, []), (#"["episode_added",{"id":"e","libraryItemId":"x"}]"#, ["x"]),
+    ])
+    func whatChangedInTheLibrariesIsNamed(text: String, items: [String]) {
+        #expect(read("42" + text) == [.event(.items(items))])
+    }
+
+    @Test func whatElseChangedIsOneSign() {
+        #expect(read(#"42["playlist_updated",{"id":"p"}]"#) == [.event(.libraries)])
+    }
 
     @Test func aLongSessionNameIsNone() {
         #expect(read("0{\"sid\":\"\(String(repeating: "a", count: 129))\"}") == [])

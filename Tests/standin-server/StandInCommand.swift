@@ -17,6 +17,9 @@ struct StandInCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Folder with library.json and the audio it names.", valueName: "dir"))
     var library: String
 
+    @Option(help: ArgumentHelp("Adds a library of so many made-up books without audio.", valueName: "count"))
+    var items: Int?
+
     @Option(help: "Port; 0 takes any free one.")
     var port: UInt16 = 0
 
@@ -45,6 +48,7 @@ struct StandInCommand: AsyncParsableCommand {
     var readyFile: String?
 
     func validate() throws {
+        if let items, !(0...1_000_000).contains(items) { throw ValidationError("--items is 0 to 1000000") }
         if passwordFile != nil, passwordStdin {
             throw ValidationError("--password-file and --password-stdin exclude each other")
         }
@@ -61,8 +65,13 @@ struct StandInCommand: AsyncParsableCommand {
         let given = try password()
         let password = given ?? UUID().uuidString.lowercased()
         let account = StandInUser(name: user, password: password, kind: .root)
+        var libraries = try StandInLibrary.load(folder: library)
+        if let items {
+            libraries.append(
+                StandInLibrary(name: "Made Up", mediaType: .book, items: .synthetic(count: items)))
+        }
         var settings = StandInConfiguration(
-            users: [account], libraries: try StandInLibrary.load(folder: library),
+            users: [account], libraries: libraries,
             version: StandInVersion(rawValue: release) ?? .v236)
         settings.port = port
         settings.basePath = basePath

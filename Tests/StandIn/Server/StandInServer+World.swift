@@ -80,9 +80,27 @@ extension StandInServer {
 
     /// Takes an item out of its library, as if its files had been removed.
     public func deleteItem(_ id: String) {
-        change {
-            $0.deletedItems.insert(id)
-            $0.libraryCache = [:]
+        change { world in
+            guard let found = world.find(id) else { return }
+            world.deletedItems.insert(id)
+            world.libraryCache = [:]
+            world.tellAll("item_removed", ["id": .string(id), "libraryId": .string(found.library.id)])
+        }
+    }
+
+    /// Adds an item to a library, or puts it in the place of the one with its id, as a scan does; sockets are told.
+    public func putItem(_ item: StandInItem, library id: String) {
+        change { world in
+            guard let index = world.configuration.libraries.firstIndex(where: { $0.id == id }) else { return }
+            var items = Array(world.configuration.libraries[index].items)
+            let known = items.firstIndex { $0.id == item.id }
+            if let known { items[known] = item } else { items.append(item) }
+            world.configuration.libraries[index].items = StandInItems(items)
+            world.libraryCache = [:]
+            let json = ItemJSON(
+                Found(item: item, library: world.configuration.libraries[index]), version: world.version
+            ).expanded
+            world.tellAll(known == nil ? "item_added" : "item_updated", json)
         }
     }
 

@@ -65,6 +65,12 @@ extension World {
         for sid in sockets.keys where sockets[sid]?.userID == userID { sockets[sid]?.outbox.append(packet) }
     }
 
+    /// Sends an event to every socket that is signed in.
+    mutating func tellAll(_ name: String, _ value: JSON) {
+        let packet = Self.event(name, value)
+        for sid in sockets.keys where sockets[sid]?.userID != nil { sockets[sid]?.outbox.append(packet) }
+    }
+
     mutating func tellProgress(_ record: Progress, session: PlaySession) {
         tell(
             record.userID, "user_item_progress_updated",

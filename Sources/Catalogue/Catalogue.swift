@@ -1,0 +1,108 @@
+internal import Folders
+internal import GRDB
+internal import Glibc
+
+/// The index of the libraries of all accounts: what is there, found and listed without asking a server.
+///
+/// A file of its own that may be deleted at any time. One writes, two read beside it; nothing here is for the Loop to
+/// wait for.
+public final class Catalogue: Sendable {
+    let database: any DatabaseWriter
+    private let path: String?
+
+    /// Opens the index, making it and its folder if they are missing: folder 0700, file 0600. One that is damaged or of
+    /// another version is made anew. Blocks while it reads: not for the Loop.
+    public static func open(at path: String) throws(CatalogueError) -> Catalogue {
+        do {
+            do { return Catalogue(try connect(path), path) } catch let error as FolderError { throw error } catch {
+                remove(path)
+                return Catalogue(try connect(path), path)
+            }
+        } catch { throw CatalogueError(error) }
+    }
+
+    /// An index that ends with the process.
+    public static func inMemory() throws(CatalogueError) -> Catalogue {
+        do {
+            let queue = try DatabaseQueue(configuration: configuration())
+            try queue.write { try Schema.create($0) }
+            return Catalogue(queue, nil)
+        } catch { throw CatalogueError(error) }
+    }
+
+    private init(_ database: any DatabaseWriter, _ path: String?) {
+        self.database = database
+        self.path = path
+    }
+
+    private static func remove(_ path: String) { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
+
+    private static func connect(_ path: String) throws -> DatabasePool {
+        if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+        // SQLite gives the write-ahead log and the index of it the rights of the database itself.
+        try PrivateFiles.makeFile(path)
+        let pool = try DatabasePool(path: path, configuration: configuration())
+        try pool.write { db in
+            switch try Int.fetchOne(db, sql: "PRAGMA user_version") {
+            case 0: try Schema.create(db)
+            case Schema.version: try db.execute(sql: "SELECT count(*) FROM libraries")
+            default: throw DatabaseError(message: "another version")
+            }
+        }
+        return pool
+    }
+
+    private static func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "dogear.catalogue"
+        configuration.maximumReaderCount = 2
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            // What is removed is gone from the disk too.
+            try db.execute(
+                sql: "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA cache_size = -1024")
+        }
+        return configuration
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(CatalogueError) -> Value {
+        do { return try await database.read(body) } catch { throw failed(error) }
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(CatalogueError) -> Value {
+        do { return try await database.write(body) } catch { throw failed(error) }
+    }
+
+    /// One that turns out to be damaged is made anew at the next start.
+    private func failed(_ error: any Error) -> CatalogueError {
+        let code = (error as? DatabaseError)?.resultCode
+        if let path, code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB { Self.remove(path) }
+        return CatalogueError(error)
+    }
+}
+
+extension Database {
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func first(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func all(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func number(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64? {
+        try Int64.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func numbers(_ sql: String, _ arguments: StatementArguments = []) throws -> [Int64] {
+        try Int64.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+}

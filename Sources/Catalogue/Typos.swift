@@ -1,0 +1,54 @@
+/// Words that were mistyped, and what may have been meant.
+enum Typos {
+    /// Names and words of people; numbers and single letters are meant as they are.
+    static func isWord(_ word: String) -> Bool {
+        let scalars = word.unicodeScalars
+        return (4...24).contains(scalars.count) && scalars.allSatisfy { $0.properties.isAlphabetic }
+    }
+
+    /// How many letters may be wrong.
+    static func limit(_ word: String) -> Int {
+        switch word.unicodeScalars.count {
+        case ..<4: 0
+        case ..<7: 1
+        default: 2
+        }
+    }
+
+    /// The word itself and the word without each of its letters: two words that are one mistake apart have one of these
+    /// in common.
+    static func variants(_ word: String) -> Set<String> {
+        let scalars = Array(word.unicodeScalars)
+        var variants: Set<String> = [word]
+        for index in scalars.indices {
+            var view = String.UnicodeScalarView()
+            for (other, scalar) in scalars.enumerated() where other != index { view.append(scalar) }
+            variants.insert(String(view))
+        }
+        return variants
+    }
+
+    /// Letters to add, drop, change or swap with their neighbour.
+    /// - Returns: nil if there are more than `limit`.
+    static func distance(_ a: String, _ b: String, limit: Int) -> Int? {
+        let a = Array(a.unicodeScalars)
+        let b = Array(b.unicodeScalars)
+        guard abs(a.count - b.count) <= limit else { return nil }
+        var before = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0...b.count)
+        for i in a.indices {
+            var row = [i + 1]
+            row.reserveCapacity(b.count + 1)
+            var least = i + 1
+            for j in b.indices {
+                var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, before[j - 1] + 1) }
+                row.append(cost)
+                least = min(least, cost)
+            }
+            if least > limit { return nil }
+            (before, last) = (last, row)
+        }
+        return last[b.count] <= limit ? last[b.count] : nil
+    }
+}

@@ -1,0 +1,299 @@
+internal import Audiobookshelf
+internal import Catalogue
+internal import Control
+internal import EventLoop
+internal import Listening
+internal import Store
+
+/// Finding things: in the index of the libraries where it is complete, else by asking the servers.
+extension Service {
+    /// For what shows where the listener is and what is new: as long as a server that answers may take to tell it.
+    private static let patience = BookTime.seconds(0.7)
+
+    /// The index, if it can answer for all accounts.
+    private var index: Librarian? { librarian.flatMap { $0.isReady ? $0 : nil } }
+
+    // MARK: Commands
+
+    func latest(limit: Int, page: Int) async throws(ControlError) -> ListReport {
+        guard let index = try await freshIndex() else {
+            return try await signedIn().latest(limit: limit, page: page)
+        }
+        let (limit, page) = (limit.clamped(to: 1...500), page.clamped(to: 1...1000))
+        let rows = try await asked { () throws(CatalogueError) in
+            try await index.catalogue.latest(limit: limit, offset: limit * (page - 1))
+        }
+        return ListReport(items: rows.map(row), page: page)
+    }
+
+    func continueListening(limit: Int) async throws(ControlError) -> ListReport {
+        let here = ((try? await store.recent(limit: limit)) ?? []).filter { !$0.place.isFinished }
+        guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
+        var report: ListReport
+        if let index = try await freshIndex() {
+            let rows = try await asked { () throws(CatalogueError) in
+                try await index.catalogue.continueListening(limit: limit)
+            }
+            report = ListReport(items: rows.map(row))
+        } else {
+            report = try await signedIn().continueListening(limit: limit)
+        }
+        let known = Set(report.items.map(\.item.id))
+        report.items += here.filter { $0.item.id.source != "abs" && !known.contains($0.item.id.description) }
+            .map { ItemRow($0) }
+        return report
+    }
+
+    /// What the servers have and what was played here, best first.
+    func search(_ words: String, limit: Int) async throws(ControlError) -> ListReport {
+        try await find(words, limit: limit).report
+    }
+
+    /// What words, an id or nothing (the present item) could mean: the best, or several equally good.
+    func candidates(_ what: String) async throws(ControlError) -> [ItemRow] {
+        if what.isEmpty {
+            guard let item = player.item else {
+                throw ControlError(.notFound, "nothing is loaded; say which item is meant")
+            }
+            return [ItemRow(item: ItemHead(item))]
+        }
+        if let id = ItemID(what), id.source == "abs" || id.source == "file" {
+            if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
+            if let index, let found = try? await index.catalogue.row(id) { return [row(found)] }
+            return [try await signedIn().details(id).row]
+        }
+        let (report, words) = try await find(what, limit: 25)
+        return Ranking.best(report.items, for: words)
+    }
+
+    /// - Returns: also the words that were found, where those asked for were mistyped.
+    private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
+        let wanted = Words.split(text)
+        let here = ((try? await store.recent(limit: 200)) ?? []).filter { $0.item.id.source != "abs" }
+            .map { ItemRow($0) }.filter { Ranking.score($0, wanted) > 0 }
+        guard shelves.hasAccounts else {
+            if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
+            return (ListReport(items: Array(here.prefix(limit)), total: here.count), wanted)
+        }
+        guard let index else {
+            var report = try await signedIn().search(text, limit: limit)
+            report.items = Ranking.sorted(report.items + here, for: wanted)
+            return (report, wanted)
+        }
+        let found = try await asked { () throws(CatalogueError) in
+            try await index.catalogue.search(text, limit: limit)
+        }
+        index.refresh(olderThan: .seconds(60))
+        let rows = found.rows.map(row)
+        // What was played here and is meant literally goes before what was only guessed.
+        if here.isEmpty { return (ListReport(items: rows), found.words) }
+        return (ListReport(items: Ranking.sorted(rows + here, for: wanted)), rows.isEmpty ? wanted : found.words)
+    }
+
+    func show(_ what: String) async throws(ControlError) -> ShowReport {
+        let row = try await one(what)
+        guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
+        guard id.source == "abs" else {
+            guard let item = try await known(id) else {
+                throw ControlError(.notFound, "'\(what)' is not known any more")
+            }
+            return ShowReport(item, place: (try? await store.place(of: id)) ?? nil)
+        }
+        var report: ShowReport
+        do throws(ControlError) { report = try await signedIn().details(id) } catch {
+            guard error.kind == .unreachable, let known = await remembered(id) else { throw error }
+            report = known
+        }
+        if let index, let next = try? await index.catalogue.next(after: id) { report.next = self.row(next) }
+        return report
+    }
+
+    /// What is known of an item that its server cannot be asked about now.
+    private func remembered(_ id: ItemID) async -> ShowReport? {
+        guard let catalogue = librarian?.catalogue, let found = try? await catalogue.row(id) else { return nil }
+        var report = ShowReport(row: row(found))
+        report.subtitle = found.item.subtitle
+        report.published = found.item.released
+        report.genres = found.item.genres
+        report.summary = found.item.summary.flatMap(readable)
+        report.cover = await shelves.knownCover(of: id)
+        report.episodes = ((try? await catalogue.episodes(of: id)) ?? []).map(row)
+        // What was played here is known better.
+        if let item = try? await store.item(id) {
+            report.chapters = item.chapters.enumerated().map { ChapterRow($1, index: $0) }
+            report.tracks = item.tracks.count
+        }
+        return report
+    }
+
+    func libraries() async throws(ControlError) -> LibrariesReport {
+        guard let index else {
+            var report = try await shelves.libraries()
+            report.add(librarian)
+            return report
+        }
+        index.refresh(olderThan: .seconds(60))
+        return indexReport(index)
+    }
+
+    /// Reads all libraries again; the report tells how far that is, and so do the signals that follow.
+    func refreshLibraries() throws(ControlError) -> LibrariesReport {
+        _ = try signedIn()
+        guard let librarian else { throw ControlError(.failed, "there is no index of the libraries to refresh") }
+        librarian.refresh(full: true)
+        return indexReport(librarian)
+    }
+
+    func indexReport(_ librarian: Librarian) -> LibrariesReport {
+        let rows = librarian.states.compactMap { state in
+            shelves.accounts.first { $0.id == state.library.account }.map { account in
+                LibrariesReport.Row(
+                    id: state.library.id, name: state.library.name,
+                    mediaType: state.library.isPodcasts ? "podcast" : "book", account: account.name)
+            }
+        }
+        var report = LibrariesReport(libraries: rows)
+        report.add(librarian)
+        return report
+    }
+
+    // MARK: Lists
+
+    func browse(_ request: BrowseRequest) async throws(ControlError) -> ListReport {
+        try request.check()
+        guard let index else { return try await browseServer(request) }
+        index.refresh(olderThan: .seconds(60))
+        let library = try library(request, index)
+        var query = CatalogueQuery()
+        query.libraries = library.map { [$0] }
+        query.sort = request.sort.isEmpty ? nil : CatalogueQuery.Sort(rawValue: request.sort)
+        query.isReversed = request.isReversed
+        query.unfinished = request.unfinished
+        query.limit = request.limit.clamped(to: 1...1000)
+        query.offset = (request.page.clamped(to: 1...1_000_000) - 1) * query.limit
+        query.authors = try await names("author", request.author, index)
+        query.narrators = try await names("narrator", request.narrator, index)
+        query.series = try await names("series", request.series, index)
+        query.genres = try await names("genre", request.genre, index)
+        query.lists = try await lists(request, index)
+        let page = try await asked { () throws(CatalogueError) in try await index.catalogue.list(query) }
+        if page.rows.isEmpty, page.total > 0 {
+            let pages = (page.total + query.limit - 1) / query.limit
+            throw ControlError(
+                .notFound,
+                "page \(request.page) is past the end: there \(pages == 1 ? "is 1 page" : "are \(pages) pages")")
+        }
+        if page.rows.isEmpty, request.hasFilter {
+            throw ControlError(.notFound, "nothing fits all of that; leave something out")
+        }
+        return ListReport(items: page.rows.map(row), total: page.total, page: request.page)
+    }
+
+    /// As far as a server can.
+    private func browseServer(_ request: BrowseRequest) async throws(ControlError) -> ListReport {
+        guard !request.hasFilter else {
+            _ = try signedIn()
+            let why = librarian?.problems.values.first.map { ": \($0)" } ?? ""
+            throw ControlError(
+                why.isEmpty ? .failed : .unreachable,
+                "the libraries were not read yet\(why); 'dogear libraries --refresh' shows how far that is")
+        }
+        return try await signedIn().list(
+            library: request.library, sort: (request.isReversed ? "-" : "") + request.sort, limit: request.limit,
+            page: request.page)
+    }
+
+    /// - Returns: nil for all of them.
+    private func library(
+        _ request: BrowseRequest, _ index: Librarian
+    ) throws(ControlError) -> CatalogueLibrary? {
+        let all = index.states.map(\.library)
+        let wanted = request.library.lowercased()
+        let fits = all.filter { $0.id == request.library || $0.name.lowercased() == wanted || wanted.isEmpty }
+        guard let first = fits.first else {
+            let names = all.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw ControlError(
+                .notFound, "no library '\(request.library)'; there are \(names.isEmpty ? "none" : names)")
+        }
+        if fits.count > 1 {
+            if wanted.isEmpty, request.hasFilter { return nil }
+            let names = fits.map { "'\($0.name)' (\($0.id))" }.joined(separator: ", ")
+            throw ControlError(.usage, "several libraries fit; name one: \(names)")
+        }
+        if first.isPodcasts {
+            try request.checkPodcasts(first.name)
+        }
+        return first
+    }
+
+    private func names(_ kind: String, _ name: String, _ index: Librarian) async throws(ControlError) -> [String] {
+        guard !name.isEmpty else { return [] }
+        let found = try await asked { () throws(CatalogueError) in try await index.catalogue.names(kind, like: name) }
+        if found.isEmpty { throw ControlError(.notFound, "no \(kind) '\(name)' in your libraries") }
+        return found
+    }
+
+    private func lists(_ request: BrowseRequest, _ index: Librarian) async throws(ControlError) -> [Int64] {
+        let kind: CatalogueList.Kind = request.collection.isEmpty ? .playlist : .collection
+        let name = request.collection.isEmpty ? request.playlist : request.collection
+        guard !name.isEmpty else { return [] }
+        let found = try await asked { () throws(CatalogueError) in try await index.catalogue.lists(kind, like: name) }
+        if found.isEmpty { throw ControlError(.notFound, "no \(kind) '\(name)' in your libraries") }
+        return found
+    }
+
+    // MARK: The index
+
+    /// The index after a look at the servers, as far as they answer soon, and with what was listened to here.
+    private func freshIndex() async throws(ControlError) -> Librarian? {
+        guard let index else { return nil }
+        await index.freshen(within: Self.patience)
+        // What was heard here since may not have reached its server.
+        let here = (try? await store.recentPlaces(limit: 50)) ?? []
+        try await asked { () throws(CatalogueError) in
+            try await index.catalogue.note(here.filter { $0.item.source == ShelfItemID.source })
+        }
+        return self.index
+    }
+
+    private func asked<Value: Sendable>(
+        _ body: () async throws(CatalogueError) -> Value
+    ) async throws(ControlError) -> Value {
+        do throws(CatalogueError) { return try await body() } catch { throw ControlError(.failed, "\(error)") }
+    }
+
+    func row(_ found: CatalogueRow) -> ItemRow {
+        let item = found.item
+        let head = ItemHead(
+            id: item.id.description, title: item.title, authors: item.authors, narrators: item.narrators,
+            series: item.series.map { SeriesRow(name: $0.name, sequence: $0.sequence) }, kind: item.kind.rawValue,
+            podcast: item.podcast)
+        var row = ItemRow(item: head, finished: found.place?.isFinished ?? false)
+        row.duration = item.kind == .podcast ? nil : item.duration.seconds
+        row.position = found.place?.position.seconds
+        row.progress = found.place.map { place in
+            let whole = place.duration > .zero ? place.duration : item.duration
+            return place.isFinished ? 1 : whole > .zero ? min(1, place.position.seconds / whole.seconds) : 0
+        }
+        row.date = item.published ?? item.added
+        row.episodes = item.episodes
+        row.library = found.library
+        row.account = shelves.accounts.first { $0.id == item.account }?.name
+        return row
+    }
+}
+
+extension LibrariesReport {
+    /// How much of the libraries is in the index.
+    @LoopActor fileprivate mutating func add(_ librarian: Librarian?) {
+        guard let librarian else { return }
+        refreshing = librarian.isBusy
+        for index in libraries.indices {
+            guard let state = librarian.states.first(where: { $0.library.id == libraries[index].id }) else { continue }
+            libraries[index].items = state.total
+            libraries[index].known = state.items
+            libraries[index].refreshed = state.checked
+        }
+        problems += librarian.problems.sorted { $0.key < $1.key }.map(\.value).filter { !problems.contains($0) }
+    }
+}

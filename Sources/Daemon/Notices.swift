@@ -1,0 +1,84 @@
+internal import Control
+internal import EventLoop
+internal import Launchers
+internal import Listening
+internal import Logging
+internal import Machine
+internal import SDBus
+
+/// The few things a listener is told without having asked, where the desktop shows notifications and the setting wants
+/// it: that a server needs a new login, and that it has not got what was heard for a day.
+@LoopActor final class Notices {
+    private enum Subject {
+        static let unsent = "unsent"
+        static func login(_ account: String) -> String { "login \(account)" }
+    }
+
+    /// In milliseconds: what waits longer than this will not go by itself.
+    private static let patience: Int64 = 86_400_000
+
+    private unowned let service: Service
+    private let notifier: Notifier
+    private var timer: LoopTimer?
+    /// When unsent rows were last told of.
+    private var told: Int64?
+
+    init(of service: Service, bus: Bus) {
+        self.service = service
+        let log = Logger(label: "Notices")
+        notifier = Notifier(bus: bus, icon: LauncherName.icon, desktopEntry: LauncherName.icon) {
+            log.debug("a notification", metadata: ["what": "\($0)"])
+        }
+    }
+
+    func signedOut(_ account: Account) {
+        show(
+            Notice(
+                Subject.login(account.id), title: "\(account.host) needs a new login",
+                body: "What you hear is kept and sent after 'dogear login \(account.server)'."))
+    }
+
+    func signedIn(_ account: String) { notifier.withdraw(Subject.login(account)) }
+
+    /// What waits for a server may have changed.
+    func lookAtUnsent() {
+        timer?.cancel()
+        let now = service.time.now.wall
+        // What was refused for good waits for the listener, who was told of it.
+        let oldest = service.sync.rows.filter { $0.refusal == nil }.map(\.made).min()
+        guard let oldest else {
+            if told != nil { notifier.withdraw(Subject.unsent) }
+            told = nil
+            return
+        }
+        let due = max(oldest + Self.patience, (told ?? 0) + Self.patience)
+        guard due <= now else {
+            timer = service.time.timer(after: BookTime(microseconds: (due - now) * 1000)) { self.lookAtUnsent() }
+            return
+        }
+        told = now
+        timer = service.time.timer(after: BookTime(microseconds: Self.patience * 1000)) { self.lookAtUnsent() }
+        show(
+            Notice(
+                Subject.unsent, title: "Some of your listening is not on the server yet",
+                body: "It has waited for a day. It is kept; 'dogear sync' tells why.",
+                actions: [("send", "Send now")])
+        ) { key in
+            if key == "send" { self.service.sync { $0.kick(at: self.service.time.now, isSign: true) } }
+        }
+    }
+
+    private func show(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void = { _ in }) {
+        if service.settings.notifications { notifier.show(notice, act) }
+    }
+}
+
+extension Sync.Row {
+    /// Milliseconds since 1970.
+    fileprivate var made: Int64 {
+        switch self {
+        case .stretch(let stretch): stretch.updated
+        case .write(let write): write.made
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// One thing that a launcher shows among its results.
+public struct LauncherResult: Hashable, Sendable {
+    /// What is given back when it is chosen.
+    public var id: String
+    public var title: String
+    /// The people or the podcast, and how far it was heard.
+    public var detail: String
+    /// Absolute path of a picture; nil shows dogear's own icon.
+    public var cover: String?
+    /// The whole title was typed, or its beginning.
+    public var isClose: Bool
+
+    public init(id: String, title: String, detail: String, cover: String?, isClose: Bool) {
+        self.id = id
+        self.title = title
+        self.detail = detail
+        self.cover = cover
+        self.isClose = isClose
+    }
+}
+
+/// Who finds and plays for a launcher: the daemon, on the Loop. Answers come from what is known here, never from a
+/// network: while people type nobody waits.
+public protocol LauncherFace: AnyObject {
+    /// Calls `answer` with the best results first; with none where there is nothing to search.
+    func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void)
+    /// The same for ids that were found before; those that are gone are left out.
+    func look(_ ids: [String], _ answer: @escaping @Sendable ([LauncherResult]) -> Void)
+    /// Plays it.
+    func choose(_ id: String)
+    /// Plays what fits best.
+    func choose(best words: String)
+}
+
+public enum LauncherName {
+    /// Both are served under the control name, so that the bus starts the daemon for them.
+    public static let search = "/org/dogear/Dogear/SearchProvider"
+    public static let runner = "/org/dogear/Dogear/KRunner"
+    public static let icon = "org.dogear.Dogear"
+    /// As many as launchers show.
+    static let most = 10
+}

@@ -1,0 +1,39 @@
+public import DBus
+
+/// org.kde.krunner1, as KRunner's `dbusrunner.cpp` asks it.
+public let runnerInterface = BusInterface<any LauncherFace>(
+    "org.kde.krunner1",
+    [
+        .method("Actions", out: ["Actions": .array(Signature("(sss)"))]) { _, _ in [.array(Signature("(sss)"), [])] },
+        .later("Match", in: ["Query": .string], out: ["Matches": .array(match)]) { face, args, reply in
+            do throws(BusError) {
+                face.find(try args[0].string(), limit: LauncherName.most) { results in
+                    let count = Double(results.count)
+                    let rows = results.enumerated().map { index, result in
+                        row(result, relevance: (result.isClose ? 0.9 : 0.6) - 0.3 * Double(index) / count)
+                    }
+                    reply([.array(match, rows)])
+                }
+            } catch {
+                reply.fail(error)
+            }
+        },
+        .method("Run", in: ["Match": .string, "Action": .string]) { face, args in
+            face.choose(try args[0].string())
+            return []
+        },
+        .method("Config", out: ["Config": .variants]) { _, _ in [.variants([("MinLetterCount", .int32(3))])] },
+        .method("Teardown") { _, _ in [] },
+    ])
+
+/// Id, text, icon, type, relevance from 0 to 1, more.
+private let match = Signature("(sssuda{sv})")
+
+/// - Parameter relevance: of how much it is what was meant.
+private func row(_ result: LauncherResult, relevance: Double) -> Value {
+    // Plasma's QueryMatch: 100 for an exact match, 30 for a possible one.
+    .structure([
+        .string(result.id), .string(result.title), .string(result.cover ?? LauncherName.icon),
+        .uint32(result.isClose ? 100 : 30), .double(relevance), .variants([("subtext", .string(result.detail))]),
+    ])
+}

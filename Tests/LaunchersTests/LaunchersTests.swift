@@ -1,0 +1,99 @@
+import DBus
+import Synchronization
+import Testing
+
+@testable import Launchers
+
+/// The tables of the launchers, called with no bus at all.
+@Suite struct LaunchersTests {
+    @Test func aShellIsGivenIdsAndThenWhatToShow() throws {
+        let face = Shelf()
+        let ids = try call(searchProviderInterface, "GetInitialResultSet", face, [.strings(["tide", "book"])])
+        #expect(ids == [.strings(["abs:a/1", "abs:a/2"])])
+        #expect(face.asked == ["tide book"])
+        let metas = try call(searchProviderInterface, "GetResultMetas", face, [.strings(["abs:a/2", "abs:a/gone"])])
+        #expect(
+            metas == [
+                .array(
+                    .variants,
+                    [
+                        .variants([
+                            ("id", .string("abs:a/2")), ("name", .string("Ebb")), ("description", .string("Bo")),
+                            ("icon", .structure([.string("themed"), .variant(.strings(["org.dogear.Dogear"]))])),
+                        ])
+                    ])
+            ])
+    }
+
+    @Test func aCoverIsAFile() throws {
+        let metas = try call(searchProviderInterface, "GetResultMetas", Shelf(), [.strings(["abs:a/1"])])
+        let meta = try #require(try metas.first?.array().first?.dictionary())
+        #expect(
+            meta.first { $0.key == "icon" }?.value
+                == .structure([.string("file"), .variant(.string("file:///covers/1.jpg"))]))
+    }
+
+    @Test func whatIsChosenPlays() throws {
+        let face = Shelf()
+        #expect(
+            try call(searchProviderInterface, "ActivateResult", face, [.string("abs:a/2"), .strings([]), .uint32(0)])
+                == [])
+        #expect(try call(searchProviderInterface, "LaunchSearch", face, [.strings(["x"]), .uint32(0)]) == [])
+        #expect(try call(runnerInterface, "Run", face, [.string("abs:a/9"), .string("")]) == [])
+        #expect(face.chosen == ["abs:a/2", "best of x", "abs:a/9"])
+    }
+
+    @Test func matchesGetLessRelevant() throws {
+        let rows = try #require(try call(runnerInterface, "Match", Shelf(), [.string("x")]).first?.array())
+        let relevances = rows.map { row -> Double in
+            guard case .structure(let members) = row, case .double(let relevance) = members[4] else { return 0 }
+            return relevance
+        }
+        #expect(relevances.count == 2 && relevances[0] > relevances[1] && relevances[1] > 0)
+        guard case .structure(let first) = rows[0] else { return }
+        #expect(first[0] == .string("abs:a/1") && first[2] == .string("/covers/1.jpg") && first[3] == .uint32(100))
+        #expect(rows[0].signature.text == "(sssuda{sv})")
+    }
+
+    @Test func whatIsNoTextIsRefused() throws {
+        #expect(throws: BusError.self) {
+            try call(searchProviderInterface, "GetInitialResultSet", Shelf(), [.array(.int32, [.int32(1)])])
+        }
+    }
+
+    private func call(
+        _ table: BusInterface<any LauncherFace>, _ name: String, _ face: Shelf, _ arguments: [Value]
+    ) throws -> [Value] {
+        for case .method(let method) in table.members where method.name == name {
+            switch method.body {
+            case .now(let body): return try body(face, arguments)
+            case .later(let body):
+                let answer = Mutex<Result<[Value], BusError>?>(nil)
+                body(face, arguments, Reply { result in answer.withLock { $0 = result } })
+                return try #require(answer.withLock { $0 }).get()
+            }
+        }
+        throw BusError.failed("no method \(name)")
+    }
+
+    private final class Shelf: LauncherFace {
+        var asked: [String] = []
+        var chosen: [String] = []
+        private let results = [
+            LauncherResult(id: "abs:a/1", title: "Tide", detail: "Ada", cover: "/covers/1.jpg", isClose: true),
+            LauncherResult(id: "abs:a/2", title: "Ebb", detail: "Bo", cover: nil, isClose: false),
+        ]
+
+        func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
+            asked.append(words)
+            answer(Array(results.prefix(limit)))
+        }
+
+        func look(_ ids: [String], _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
+            answer(results.filter { ids.contains($0.id) })
+        }
+
+        func choose(_ id: String) { chosen.append(id) }
+        func choose(best words: String) { chosen.append("best of \(words)") }
+    }
+}

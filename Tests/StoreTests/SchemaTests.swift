@@ -1,0 +1,39 @@
+import Foundation
+import GRDB
+import Listening
+import TestSupport
+import Testing
+
+@testable import Store
+
+/// Every shape the database ever had is kept in `Schemas/`, with rows in it: what an older dogear wrote is still read.
+@Suite struct SchemaTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Schemas"
+    private static let saga = ItemID("abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000-4000-8000-000000000001")!
+
+    @Test(arguments: Schema.migrator.migrations) func whatAnOlderOneWroteIsRead(_ version: String) async throws {
+        let rows = try String(contentsOfFile: "\(Self.folder)/\(version).sql", encoding: .utf8)
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await DatabaseQueue(path: path).write { try $0.execute(sql: rows) }
+            let store = try Store.open(at: path) { Issue.record("\($0)") }
+            #expect(store.notice == nil && store.deviceID == "92e5a411-8940-46ff-b30d-145e6c2331a3")
+            #expect(try await store.accounts().map(\.user) == ["lena"])
+            let place = try #require(try await store.place(of: Self.saga))
+            #expect(place.position == .seconds(2703.201) && place.updated == 1_795_000_033_341)
+            #expect(try await store.recent(limit: 9).count == 1)
+            #expect(try await store.unsent().map(\.listened) == [.seconds(4)])
+            #expect(try await store.progressWrites().map(\.kind) == [.finish])
+            #expect(try await store.item(Self.saga)?.chapters.count == 2)
+            #expect(try await store.moves().map(\.to.seconds) == [2700, 3598])
+            #expect(try await store.rate(of: Self.saga) == 1.25)
+            if version != "v1" {
+                #expect(try await store.queue().items.map(\.title) == ["Saga"])
+                #expect(try await store.progressWrites().first?.refusal == "it said no")
+            }
+            // And written as today's.
+            try await store.write(.queue(Queue([try #require(try await store.item(Self.saga))])))
+            #expect(try await store.queue().contains(Self.saga))
+        }
+    }
+}
