@@ -52,6 +52,10 @@ typedef struct {
     void *feed;
 } DogearSource;
 
+// Kinds of elements are macros with shifts.
+static inline GstElementFactoryListType dogear_type_decoder(void) { return GST_ELEMENT_FACTORY_TYPE_DECODER; }
+static inline GstElementFactoryListType dogear_type_demuxer(void) { return GST_ELEMENT_FACTORY_TYPE_DEMUXER; }
+
 // Signals: a macro and a cast in C.
 static inline void dogear_connect(void *object, const char *signal, GCallback callback, void *context) {
     g_signal_connect(object, signal, callback, context);

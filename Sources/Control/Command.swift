@@ -42,6 +42,9 @@ public enum Command: Hashable, Sendable {
     case queueRemove(Int)
     case queueMove(Int, to: Int)
     case queueClear
+    case queueShuffle(Bool)
+    /// `off`, `track` or `queue`.
+    case queueLoop(String)
     /// Both empty: list all. `value` nil: tell one.
     case settings(key: String, value: String?)
     case doctor

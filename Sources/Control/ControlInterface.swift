@@ -65,6 +65,8 @@ public let controlInterface = BusInterface<any ControlFace>(
             .queueMove(Int(try $0[0].int32()), to: Int(try $0[1].int32()))
         },
         command("QueueClear") { _ in .queueClear },
+        command("QueueShuffle", ["On": .bool]) { .queueShuffle(try $0[0].bool()) },
+        command("QueueLoop", ["Loop": .string]) { .queueLoop(try $0[0].string()) },
         command("Settings") { _ in .settings(key: "", value: nil) },
         command("GetSetting", ["Key": .string]) { .settings(key: try $0[0].string(), value: nil) },
         command("SetSetting", ["Key": .string, "Value": .string]) {

@@ -109,6 +109,11 @@ public struct QueueReport: Codable, Hashable, Sendable {
     public var items: [ItemRow]
     /// Seconds of all of them that were not heard yet, at normal speed.
     public var left: Double
+    /// How it goes on: `off`, `track` (the present track begins again) or `queue` (round and round).
+    @OrNull public var loop: String? = "off"
+    @OrNull public var shuffle: Bool? = false
+    /// Number, from 1, of what plays next; null when it is empty.
+    @OrNull public var next: Int?
 
     public init(items: [ItemRow]) {
         self.items = items

@@ -34,7 +34,11 @@ public struct BusInterface<Face>: Sendable {
     }
 
     /// The annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
-    public enum Emits: Sendable { case always, never, constant }
+    public enum Emits: Sendable {
+        case always, never, constant
+        /// Said without the new value, which may be long: whoever wants it asks.
+        case invalidates
+    }
 
     public let name: String
     public let members: [Member]

@@ -37,6 +37,8 @@ extension Service {
         case .queueRemove(let number): return json(try await removeFromQueue(number))
         case .queueMove(let number, let other): return json(try await moveInQueue(number, to: other))
         case .queueClear: return json(try await clearQueue())
+        case .queueShuffle(let isOn): return json(try await shuffleQueue(isOn))
+        case .queueLoop(let loop): return json(try await setLoop(loop))
         case .settings(let key, let value): return json(try await changeSettings(key, value))
         case .doctor: return json(await examine())
         case .accounts: return json(shelves.accountsReport(unsent: sync.unsent))

@@ -81,9 +81,10 @@ private func blockedSignals() -> sigset_t {
     private nonisolated func end(_ code: Int32) -> Never { _exit(code) }
 
     private func start() async throws {
+        let profile = try Profile(environment: environment)
         let bus = try connect()
         self.bus = bus
-        let paths = try Paths(environment: environment)
+        let paths = try Paths(environment: environment, own: profile.folder)
         let settings = SettingsDesk(path: paths.configFile)
         Log.shared.level = settings.logLevel
         for problem in settings.problems { log.warning("the settings have a fault", metadata: ["what": "\(problem)"]) }
@@ -108,7 +109,7 @@ private func blockedSignals() -> sigset_t {
         self.service = service
         words.listen { report in LoopActor.onLoop { service.send(.report(report)) } }
         try service.export()
-        guard try bus.own(ControlName.bus) else {
+        guard try bus.own(profile.bus) else {
             throw ControlError(.failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
         }
         service.surroundings = Surroundings(of: service, bus: bus)

@@ -24,7 +24,7 @@ extension Service {
         return DoctorReport(checks: checks)
     }
 
-    private func busCheck() -> Check { Check("session bus", .good, "connected, and \(ControlName.bus) is ours") }
+    private func busCheck() -> Check { Check("session bus", .good, "connected, and \(profile.bus) is ours") }
 
     private func mprisCheck() -> Check {
         player.item == nil

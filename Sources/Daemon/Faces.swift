@@ -4,38 +4,6 @@ internal import EventLoop
 internal import FoundationEssentials
 internal import Glibc
 internal import Listening
-internal import MPRIS
-
-func processID() -> Int32 { getpid() }
-
-extension Service: @LoopActor PlayerFace {
-    var partPosition: BookTime { player.partPosition(engine: engine.position(player.load)) }
-    var mimeTypes: [String] { MediaTypes.all }
-    func quit() { onQuit() }
-
-    func open(uri: String, _ reply: Reply) {
-        guard let path = fileURLPath(uri) else {
-            return reply.fail(.invalidArgs("dogear opens file: addresses here; '\(uri.prefix(40))' is none"))
-        }
-        Task { @LoopActor in
-            do throws(ControlError) {
-                try await self.open(path: path, at: nil, whole: true)
-                reply([])
-            } catch {
-                reply.fail(.failed(error.message))
-            }
-        }
-    }
-}
-
-/// What GStreamer's usual plugins play, for OpenUri and for servers that ask before they transcode.
-enum MediaTypes {
-    static let all = [
-        "audio/mpeg", "audio/mp4", "audio/x-m4a", "audio/x-m4b", "audio/aac", "audio/flac", "audio/ogg", "audio/opus",
-        "audio/x-vorbis+ogg", "audio/x-opus+ogg", "audio/x-flac", "audio/wav", "audio/x-wav", "audio/webm",
-        "audio/x-matroska", "audio/x-aiff",
-    ]
-}
 
 extension Service: @LoopActor ControlFace {
     var version: String { dogearVersion }

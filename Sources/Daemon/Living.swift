@@ -11,8 +11,11 @@ internal import Store
 /// The service's beginning and end.
 extension Service {
     func export() throws(BusError) {
+        watchShelves()
         try bus.export(rootInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(playerInterface, at: MPRISName.path, face: self as any PlayerFace)
+        try bus.export(trackListInterface, at: MPRISName.path, face: self as any PlayerFace)
+        try bus.export(playlistsInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(controlInterface, at: ControlName.path, face: self as any ControlFace)
         try exportLaunchers()
         Log.shared.listen { row in LoopActor.onLoop { self.emitLogged(row) } }
@@ -20,6 +23,7 @@ extension Service {
 
     /// Takes up what an earlier run left: accounts, listening that was not delivered, the item listened to last.
     func restore() async {
+        Task { @LoopActor in await self.learnMediaTypes() }
         await readJournal()
         isRestored = true
         let waiting = early
@@ -33,6 +37,7 @@ extension Service {
         if let librarian { Task { @LoopActor in await librarian.begin() } }
         do throws(StoreError) {
             queue = try await store.queue()
+            send(.lineup(queue.lineup))
             let stretches = try await store.stretches()
             let writes = try await store.progressWrites()
             sync { $0.restore(stretches, writes, at: time.now) }
@@ -41,7 +46,11 @@ extension Service {
                 var item = last.item
                 if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
                 told = last.place
-                send(.restore(item, at: last.place.position, rate: rate, finished: last.place.isFinished))
+                queue.restore(item)
+                send(
+                    .restore(
+                        item, at: last.place.position, rate: rate, finished: last.place.isFinished,
+                        copy: queue.present?.copy ?? 0))
             }
         } catch {
             log.error("the journal could not be read", metadata: ["why": "\(error)"])

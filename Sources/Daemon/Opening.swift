@@ -16,19 +16,24 @@ extension Service {
     ///
     /// - Parameter jump: where to begin; nil: where the listener is.
     /// - Parameter whole: as one MPRIS track, as clients expect that hand in an address.
-    func open(_ id: ItemID, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
+    /// - Parameter wish: where it comes from.
+    func open(
+        _ id: ItemID, at jump: Jump?, whole: Bool = false, as wish: Wish = .chosen
+    ) async throws(ControlError) {
         opening += 1
         let ticket = opening
         let source = source(of: id)
         do throws(SourceError) {
             let found = try await source.find(id)
             try isStill(ticket)
-            send(.opening(play: true))
+            // Play or pause may have been pressed while it was looked for.
+            let play = wish.plays || player.wantsPlay
+            send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             try isStill(ticket)
             let beginning = try start(opened, jump: jump, journal: await journalled(found.id))
-            await begin(opened, at: beginning, play: true, whole: whole)
+            await begin(opened, at: beginning, play: play, whole: whole, as: wish)
         } catch {
             if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
             throw ControlError(error)
@@ -46,7 +51,7 @@ extension Service {
             guard ticket == opening else { return }
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: await journalled(id), own: place)
-            await begin(opened, at: beginning, play: play, whole: isWhole)
+            await begin(opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key))
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
@@ -55,7 +60,9 @@ extension Service {
         }
     }
 
-    private func begin(_ opened: Opened, at beginning: Beginning, play: Bool, whole: Bool) async {
+    private func begin(
+        _ opened: Opened, at beginning: Beginning, play: Bool, whole: Bool, as wish: Wish
+    ) async {
         let place = beginning.place
         isWhole = whole
         failure = nil
@@ -67,8 +74,8 @@ extension Service {
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
         if beginning.isOutdone { sync { $0.outdone(item.id, time.now) } }
-        leaveQueue(item.id)
-        send(.open(item, at: place, play: play, rate: rate, whole: whole))
+        let copy = present(item, as: wish)
+        send(.open(item, at: place, play: play, rate: rate, whole: whole, copy: copy))
         if let session = opened.session {
             let now = time.now
             let serverNow = self.serverNow(of: item.id, at: now)

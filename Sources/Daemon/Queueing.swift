@@ -5,56 +5,144 @@ internal import Listening
 internal import Logging
 internal import Store
 
-/// What plays when an item has come to its end.
+/// Where something that is opened comes from, and what that means for the queue.
+struct Wish {
+    /// Asked for by a command or an address.
+    static let chosen = Wish(.chosen, plays: true)
+
+    let way: Queue.Way
+    /// Of the entry; nil: none, or the first of its item.
+    let key: Queue.Key?
+    let playlist: String?
+    /// Whatever played before; else only if that did.
+    let plays: Bool
+
+    init(_ way: Queue.Way, _ key: Queue.Key? = nil, playlist: String? = nil, plays: Bool = false) {
+        self.way = way
+        self.key = key
+        self.playlist = playlist
+        self.plays = plays
+    }
+
+    /// It follows what plays, and the desktop sees one turn into the other.
+    var turns: Bool { way != .chosen }
+}
+
+/// What plays before and behind an item.
 extension Service {
-    /// Opens the head of the queue. One that cannot be opened stays there and is told; nothing else plays in its place.
-    func playFromQueue() {
-        guard let head = queue.head else { return }
+    /// Changes the queue, keeps it, and tells everyone whom it concerns.
+    func line(_ change: (inout Queue) -> Void) {
+        if changed(change) { send(.lineup(queue.lineup)) }
+    }
+
+    private func changed(_ change: (inout Queue) -> Void) -> Bool {
+        var new = queue
+        change(&new)
+        guard new != queue else { return false }
+        queue = new
+        lists.isStale = true
+        store.post(.queue(queue))
+        return true
+    }
+
+    /// Goes to the neighbour of the present item. One that cannot be opened stays where it is and is told; nothing else
+    /// plays in its place.
+    func follow(_ direction: Player.Direction) {
+        switch direction {
+        case .onward: if let next = queue.next { go(to: next, .onward) }
+        case .back: if let previous = queue.previous { go(to: previous, .back) }
+        }
+    }
+
+    /// Nobody waits for the answer: what goes wrong is told in the status.
+    func go(to entry: Queue.Entry, _ way: Queue.Way, plays: Bool = false) {
         queueTrouble = nil
         Task { @LoopActor in
+            if self.player.phase == .stopped, !plays { return await self.stand(at: entry, way) }
             let ticket = self.opening + 1
-            do throws(ControlError) { try await self.open(head.id, at: nil) } catch {
+            do throws(ControlError) {
+                try await self.open(entry.item.id, at: nil, as: Wish(way, entry.key, plays: plays))
+            } catch {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
-                self.queueTrouble = "'\(head.title)' is next in the queue but cannot be played: \(error.message)"
+                self.queueTrouble = "'\(entry.item.title)' is next in the queue but cannot be played: \(error.message)"
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
                 self.emitStatus()
             }
         }
     }
 
-    /// What begins to play is no longer waiting.
-    func leaveQueue(_ id: ItemID) {
+    /// A stopped player goes to another item and stays stopped: play opens it.
+    private func stand(at entry: Queue.Entry, _ way: Queue.Way) async {
+        let place = (try? await store.place(of: entry.item.id)) ?? nil
+        let rate = (try? await store.rate(of: entry.item.id)) ?? settings.rate
+        guard player.phase == .stopped else { return }
+        told = place
+        let copy = present(entry.item, as: Wish(way, entry.key))
+        send(
+            .restore(
+                entry.item, at: place?.position ?? .zero, rate: rate, finished: place?.isFinished ?? false, copy: copy))
+    }
+
+    /// What begins to play is no longer waiting. Told together with the item itself.
+    /// - Returns: which of its entries it is.
+    func present(_ item: Item, as wish: Wish) -> Int {
         queueTrouble = nil
-        if queue.remove(id) { store.post(.queue(queue)) }
+        if changed({ $0.begin(item, wish.key, wish.way, playlist: wish.playlist) }) { adopt(queue.lineup) }
+        return queue.present?.copy ?? 0
+    }
+
+    func setLoop(_ loop: Queue.Loop) { line { $0.loop = loop } }
+
+    func setShuffle(_ isOn: Bool) {
+        guard isOn != queue.isShuffled else { return }
+        line { $0.shuffle(with: isOn ? .random(in: .min ... .max) : nil) }
+    }
+
+    /// - Parameter loop: `off`, `track` or `queue`.
+    func setLoop(_ loop: String) async throws(ControlError) -> QueueReport {
+        guard let loop = Queue.Loop(rawValue: loop) else {
+            throw ControlError(.usage, "the queue goes on by off, track or queue, not '\(loop)'")
+        }
+        setLoop(loop)
+        return try await kept()
+    }
+
+    func shuffleQueue(_ isOn: Bool) async throws(ControlError) -> QueueReport {
+        setShuffle(isOn)
+        return try await kept()
     }
 
     func addToQueue(_ what: String, next: Bool) async throws(ControlError) -> QueueReport {
         let item = try await described(what)
-        queue.add(item, next: next)
+        line { $0.add(item, next: next) }
         return try await kept()
     }
 
     func removeFromQueue(_ number: Int) async throws(ControlError) -> QueueReport {
-        guard queue.remove(number) != nil else { throw noNumber(number) }
+        guard queue.entries.indices.contains(number - 1) else { throw noNumber(number) }
+        line { $0.remove(number) }
         return try await kept()
     }
 
     func moveInQueue(_ number: Int, to other: Int) async throws(ControlError) -> QueueReport {
-        guard queue.move(number, to: other) else {
-            throw noNumber(queue.items.indices.contains(number - 1) ? other : number)
-        }
+        for number in [number, other] where !queue.entries.indices.contains(number - 1) { throw noNumber(number) }
+        line { $0.move(number, to: other) }
         return try await kept()
     }
 
     func clearQueue() async throws(ControlError) -> QueueReport {
-        queue.clear()
+        line { $0.clear() }
         return try await kept()
     }
 
     func queueReport() async -> QueueReport {
         let places = (try? await store.places(of: queue.items.map(\.id))) ?? [:]
-        return QueueReport(items: queue.items.map { ItemRow($0, place: places[$0.id]) })
+        var report = QueueReport(items: queue.items.map { ItemRow($0, place: places[$0.id]) })
+        report.loop = queue.loop.rawValue
+        report.shuffle = queue.isShuffled
+        report.next = queue.nextIndex.map { $0 + 1 }
+        return report
     }
 
     private func kept() async throws(ControlError) -> QueueReport {
@@ -75,14 +163,13 @@ extension Service {
                 : "there is no number \(number) in the queue: it goes from 1 to \(count), and 'dogear queue' lists it")
     }
 
-    /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
     private func described(_ what: String) async throws(ControlError) -> Item {
-        let id: ItemID
-        if let path = localPath(what) {
-            id = ItemID(source: "path", key: path)
-        } else {
-            id = try playable(try await one(what), what)
-        }
+        if let path = localPath(what) { return try await described(ItemID(source: "path", key: path)) }
+        return try await described(try playable(try await one(what), what))
+    }
+
+    /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
+    func described(_ id: ItemID) async throws(ControlError) -> Item {
         do throws(SourceError) {
             let found = try await source(of: id).find(id)
             if id.source == "abs" { return try await shelves.described(found) }
@@ -115,9 +202,4 @@ extension Shelves {
             throw SourceError(error)
         }
     }
-}
-
-extension Player.Effect {
-    /// Played to the end, not marked as finished by hand.
-    var isRealEnd: Bool { if case .finished = self { true } else { false } }
 }

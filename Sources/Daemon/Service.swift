@@ -40,10 +40,16 @@ internal import Store
     var notices: Notices?
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
-    /// What plays next.
+    /// What plays next; changed by ``line(_:)``.
     var queue = Queue()
+    /// What can be played here; empty until GStreamer has said.
+    var mediaTypes: [String] = []
+    /// What the desktop was told of lists.
+    var lists = Lists()
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
+    /// Answers for the lists that the journal knows; see ``playlistShelves``.
+    let shelf: JournalShelf
     let live: LiveUpdates
     /// The index of the libraries; nil: there is none, and servers are asked.
     var librarian: Librarian? { didSet { librarian?.listen { [weak self] in self?.emitRefreshed() } } }
@@ -53,7 +59,10 @@ internal import Store
     private var syncTimer: LoopTimer?
     private var syncDeadline: Int64?
     private var reopenTimer: LoopTimer?
-    private var ownsMPRIS = false
+    private(set) var ownsMPRIS = false
+    private var nameMPRIS = MPRISName.bus
+    /// What is shown as position while one item gives way to another.
+    private(set) var heldPosition: BookTime?
     private var isAnnouncing = false
     let onQuit: @LoopActor () -> Void
 
@@ -73,6 +82,7 @@ internal import Store
         self.time = time
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
+        shelf = JournalShelf(store: store)
         live = LiveUpdates(shelves: shelves, time: time)
         live.listen { [weak self] report in
             guard let self else { return }
@@ -87,12 +97,16 @@ internal import Store
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         for effect in effects { perform(effect, now) }
-        if effects.contains(where: \.isRealEnd) { playFromQueue() }
         announce(seeked: effects.contains(.seeked))
         schedulePlayer()
         settleWaiters()
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
+    }
+
+    /// Told with what comes next.
+    func adopt(_ lineup: Lineup) {
+        _ = player.handle(.lineup(lineup), at: time.now, engine: engine.position(player.load))
     }
 
     var position: BookTime { player.position(engine: engine.position(player.load)) }
@@ -109,6 +123,7 @@ internal import Store
         case .unload: engine.unload()
         case .heard(let heard): journal(heard, now)
         case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
+        case .follow(let direction): follow(direction)
         case .close(let item): perform(sync.closed(item, now))
         case .finished(let item): finished(item, now)
         case .jumped(let item, let from, let to, let cause):
@@ -121,18 +136,24 @@ internal import Store
         }
     }
 
-    /// One PropertiesChanged with all that changed, then Seeked where the position jumped.
+    /// One PropertiesChanged with all that changed, then Seeked where the position jumped, then what became of lists.
     private func announce(seeked: Bool) {
         ownMPRIS(player.item != nil)
+        if player.turning == nil {
+            heldPosition = nil
+        } else if heldPosition == nil {
+            heldPosition = player.turning == .rolled ? shown.length : partPosition
+        }
         let new = PlayerProperties(of: player, previous: shown)
         let changes = new.changes(since: shown)
+        let seeked = seeked && player.turning == nil
         shown = new
-        guard !changes.isEmpty || seeked else { return }
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
             if seeked, player.item != nil { emitSeeked() }
         }
-        announceStatus()
+        announceLists()
+        if !changes.isEmpty || seeked { announceStatus() }
     }
 
     private func emitSeeked() {
@@ -148,11 +169,15 @@ internal import Store
     private func ownMPRIS(_ wanted: Bool) {
         guard wanted != ownsMPRIS else { return }
         ownsMPRIS = wanted
-        guard wanted else { return bus.release(MPRISName.bus) }
+        guard wanted else { return bus.release(nameMPRIS) }
         // The properties must be right before the name appears: clients read them at once.
         shown = PlayerProperties(of: player, previous: shown)
+        refreshLists()
         do throws(BusError) {
-            if try !bus.own(MPRISName.bus) { try _ = bus.own("\(MPRISName.bus).instance\(processID())") }
+            nameMPRIS = MPRISName.bus
+            guard try !bus.own(nameMPRIS) else { return }
+            nameMPRIS += ".instance\(processID())"
+            try _ = bus.own(nameMPRIS)
         } catch {
             log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
         }
@@ -229,6 +254,7 @@ internal import Store
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {
+        shelf.refresh()
         guard item.source == "abs", let duration = player.item?.duration else { return }
         let made = serverNow(of: item, at: now)
         perform(

@@ -35,7 +35,8 @@ internal import Settings
     var playerOptions: Player.Options {
         var options = Player.Options()
         options.chaptersAsTracks = settings.track == .chapter
-        options.next = Player.Options.Next(rawValue: settings.next.rawValue) ?? .chapter
+        options.next = Player.Options.Step(rawValue: settings.next.rawValue) ?? .chapter
+        options.previous = Player.Options.Step(rawValue: settings.previous.rawValue) ?? options.next
         options.skipForward = settings.skipForward
         options.skipBack = settings.skipBack
         options.stopRestarts = settings.stop == .restart

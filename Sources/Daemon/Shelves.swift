@@ -2,6 +2,7 @@ internal import Audiobookshelf
 internal import Control
 internal import EventLoop
 internal import Folders
+internal import GStreamer
 internal import HTTP
 internal import Listening
 internal import Logging
@@ -15,6 +16,8 @@ internal import Store
     let device: ShelfDevice
     let covers: CoverCache
     let time: any Timekeeper
+    /// What a server need not transcode.
+    var mediaTypes = PlayableTypes.usual
     let log = Logger(label: "Audiobookshelf")
 
     private(set) var accounts: [Account] = []
@@ -191,7 +194,7 @@ internal import Store
         do throws(ShelfError) {
             let (client, _) = try client(of: found.id)
             guard let playable = found.memory as? Playable else { throw .notFound(what: found.title) }
-            let session = try await client.play(playable, device: device, mimeTypes: MediaTypes.all)
+            let session = try await client.play(playable, device: device, mimeTypes: mediaTypes)
             await noteClock(client)
             let place = session.progress.map { progress in
                 Place(

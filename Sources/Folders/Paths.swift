@@ -1,6 +1,6 @@
 /// Where dogear keeps its things, by the XDG Base Directory Specification: a private home is a private dogear.
 public struct Paths: Hashable, Sendable {
-    /// Absolute, each ending in `/dogear`.
+    /// Absolute, each ending in the same folder.
     public let config: String
     public let state: String
     public let cache: String
@@ -8,12 +8,13 @@ public struct Paths: Hashable, Sendable {
 
     /// Reads `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_DATA_HOME`, else folders under `HOME`. As
     /// the specification says, a value that is not an absolute path is taken as not set. Touches no file.
+    /// - Parameter own: dogear's folder in each of them.
     /// - Throws: ``FolderError/noHome`` if a variable is missing and `HOME` does not help.
-    public init(environment: [String: String]) throws(FolderError) {
+    public init(environment: [String: String], own: String = "dogear") throws(FolderError) {
         func folder(_ variable: String, _ fallback: String) throws(FolderError) -> String {
-            if let value = environment[variable], value.hasPrefix("/") { return Self.join(value, "dogear") }
+            if let value = environment[variable], value.hasPrefix("/") { return Self.join(value, own) }
             guard let home = environment["HOME"], home.hasPrefix("/") else { throw .noHome(variable: variable) }
-            return Self.join(home, "\(fallback)/dogear")
+            return Self.join(home, "\(fallback)/\(own)")
         }
         config = try folder("XDG_CONFIG_HOME", ".config")
         state = try folder("XDG_STATE_HOME", ".local/state")

@@ -15,10 +15,19 @@ public struct Player: Sendable {
     }
 
     public struct Options: Hashable, Sendable {
-        public enum Next: String, Hashable, Sendable { case chapter, skip }
-        /// Chapters are MPRIS tracks; else the whole item is one.
+        /// What Next and Previous go by.
+        public enum Step: String, Hashable, Sendable {
+            /// From the last chapter on into the queue, and back; items without chapters go by the queue at once, and
+            /// where that is empty too, by time.
+            case chapter
+            case skip
+            /// Whole items, whatever chapters they have.
+            case queue
+        }
+        /// Chapters are MPRIS tracks, or files where there are no chapters; else the whole item is one.
         public var chaptersAsTracks = true
-        public var next = Next.chapter
+        public var next = Step.chapter
+        public var previous = Step.chapter
         public var skipForward = BookTime.seconds(30)
         public var skipBack = BookTime.seconds(15)
         public var stopRestarts = false
@@ -31,7 +40,9 @@ public struct Player: Sendable {
     public internal(set) var item: Item?
     /// The item was asked for as one track.
     var isWhole = false
-    /// MPRIS tracks of the item: its chapters, or all of it.
+    /// Which of the queue's entries of this item it is.
+    public internal(set) var copy = 0
+    /// MPRIS tracks of the item: its chapters, else its files, else all of it.
     public internal(set) var parts: [Chapter] = []
     public internal(set) var partIndex = 0
     public internal(set) var rate = 1.0
@@ -42,6 +53,11 @@ public struct Player: Sendable {
     public internal(set) var error: String?
     public internal(set) var load = LoadID(number: 0)
     public internal(set) var options = Options()
+
+    /// What waits behind the item.
+    public internal(set) var lineup = Lineup()
+    /// On the way from one item to another of the queue.
+    var turn: Turn?
 
     /// The last place known for certain, or asked for.
     var place = BookTime.zero
@@ -108,14 +124,39 @@ public struct Player: Sendable {
         }
     }
 
+    /// How one item gives way to another without anyone choosing it.
+    public enum Turn: Hashable, Sendable {
+        /// It came to its end.
+        case rolled
+        /// Next or Previous was pressed.
+        case cut
+    }
+
+    /// What is to be heard is not there yet, and what was heard is over: nothing of the new item is shown before it is true.
+    public var turning: Turn? {
+        switch phase {
+        case .opening, .loading: turn
+        case .empty, .playing, .paused, .stopped: nil
+        }
+    }
+
     public var canGoNext: Bool {
         guard item != nil else { return false }
-        if movesByChapter { return partIndex + 1 < parts.count }
-        return parts.last.map { (target ?? place) + options.skipForward < $0.end } ?? false
+        switch step(options.next) {
+        case .chapter: return partIndex + 1 < parts.count || canGoOn
+        case .queue: return canGoOn
+        case .skip: return parts.last.map { (target ?? place) + options.skipForward < $0.end } ?? false
+        }
     }
     /// There is always the start to go back to.
     public var canGoPrevious: Bool { item != nil }
-    var movesByChapter: Bool { options.next == .chapter && hasChapterParts }
+    /// Behind the item something else follows, or its own start.
+    var canGoOn: Bool { lineup.hasNext || lineup.loop == .queue }
+
+    func step(_ wanted: Options.Step) -> Options.Step {
+        guard wanted == .chapter, !hasChapterParts else { return wanted }
+        return lineup.hasNext || lineup.hasPrevious ? .queue : .skip
+    }
 
     /// How long until time alone changes something: the next journal line, chapter, or border of what Next can do.
     /// - Returns: nil while nothing moves by itself.
@@ -123,7 +164,7 @@ public struct Player: Sendable {
         guard phase == .playing, !isAsking, !isBuffering, let part else { return nil }
         let place = position(engine: engine)
         var borders = [part.end]
-        if !movesByChapter, let end = parts.last?.end { borders.append(end - options.skipForward) }
+        if step(options.next) == .skip, let end = parts.last?.end { borders.append(end - options.skipForward) }
         let next = borders.filter { $0 > place }.map { BookTime.seconds(($0 - place).seconds / rate) }.min()
         // A second after the last line, whatever else happened since.
         let line = BookTime.second - BookTime(microseconds: listeningSince.map { now.monotonic - $0 } ?? 0)
@@ -133,16 +174,20 @@ public struct Player: Sendable {
 
 extension Player {
     public enum Event: Hashable, Sendable {
-        /// The source has found something to play and is about to start it: what plays ends here.
-        case opening(play: Bool)
+        /// The source has found something to play and is about to start it: what plays ends here. `turns`: it follows from
+        /// the queue.
+        case opening(play: Bool, turns: Bool = false)
         /// A picture of the item came.
         case cover(ItemID, path: String)
         /// The source gave it. `rate` is what was remembered for it; `whole`: one MPRIS track, whatever its chapters.
-        case open(Item, at: BookTime, play: Bool, rate: Double, whole: Bool = false)
+        /// `copy`: which of the queue's entries of this item it is.
+        case open(Item, at: BookTime, play: Bool, rate: Double, whole: Bool = false, copy: Int = 0)
         /// The source could not. `mayReturn`: the server did not answer; worth another try.
         case openFailed(String, mayReturn: Bool)
-        /// Known from the journal at start: can be resumed, is not loaded.
-        case restore(Item, at: BookTime, rate: Double, finished: Bool)
+        /// Known from the journal at start, or gone to while stopped: can be resumed, is not loaded.
+        case restore(Item, at: BookTime, rate: Double, finished: Bool, copy: Int = 0)
+        /// The queue changed.
+        case lineup(Lineup)
         case play
         case pause(Cause)
         case toggle
@@ -199,6 +244,8 @@ extension Player {
         case heard(Heard)
         /// Ask the source for the item again, after so long, to go on from here.
         case reopen(ItemID, at: BookTime, play: Bool, after: BookTime)
+        /// Open what the queue has before or behind this item, to play if ``Player/wantsPlay`` says so.
+        case follow(Direction)
         /// The listening to this item is over for now: close its session.
         case close(ItemID)
         /// Played to its real end.
@@ -214,6 +261,8 @@ extension Player {
         case seeked
         case rememberRate(ItemID, Double)
     }
+
+    public enum Direction: Hashable, Sendable { case onward, back }
 
     public struct Heard: Hashable, Sendable {
         public enum Why: Hashable, Sendable { case tick, pause, seek, stop, end, leave }

@@ -8,19 +8,24 @@ extension Player {
     private var spot: BookTime { target ?? place }
 
     mutating func next(_ now: Moment) -> [Effect] {
-        guard let item else { return [] }
-        if movesByChapter {
-            return partIndex + 1 < parts.count ? jump(to: parts[partIndex + 1].start, .chapter, now) : []
+        guard let item, canGoNext else { return [] }
+        switch step(options.next) {
+        case .skip:
+            let goal = spot + options.skipForward
+            return goal < item.duration ? jump(to: goal, .seek, now) : []
+        case .chapter where partIndex + 1 < parts.count: return jump(to: parts[partIndex + 1].start, .chapter, now)
+        case .chapter, .queue: return lineup.hasNext ? [.follow(.onward)] : jump(to: .zero, .chapter, now)
         }
-        let goal = spot + options.skipForward
-        return goal < item.duration ? jump(to: goal, .seek, now) : []
     }
 
     mutating func previous(_ now: Moment) -> [Effect] {
         guard let part else { return [] }
-        guard movesByChapter else { return jump(to: max(.zero, spot - options.skipBack), .seek, now) }
-        let goesBack = spot - part.start < Self.restartLimit && partIndex > 0
-        return jump(to: goesBack ? parts[partIndex - 1].start : part.start, .chapter, now)
+        let step = step(options.previous)
+        if step == .skip { return jump(to: max(.zero, spot - options.skipBack), .seek, now) }
+        let start = step == .chapter ? part.start : .zero
+        guard spot - start < Self.restartLimit else { return jump(to: start, .chapter, now) }
+        if step == .chapter, partIndex > 0 { return jump(to: parts[partIndex - 1].start, .chapter, now) }
+        return lineup.hasPrevious ? [.follow(.back)] : jump(to: start, .chapter, now)
     }
 
     mutating func seekPart(by offset: BookTime, _ now: Moment) -> [Effect] {

@@ -5,17 +5,22 @@ extension Player {
     public mutating func handle(_ event: Event, at now: Moment, engine: BookTime?) -> [Effect] {
         let here = position(engine: engine)
         if isConfirmed, target == nil { place = here }
+        if turning != nil, event.isWithinItem { return [] }
         switch event {
-        case .opening(let play): return beginOpening(play: play, now)
+        case .opening(let play, let turns): return beginOpening(play: play, turns: turns, now)
         case .cover(let id, let path):
             if item?.id == id { item?.coverPath = path }
             return []
-        case .open(let item, let place, let play, let rate, let whole):
+        case .open(let item, let place, let play, let rate, let whole, let copy):
             isWhole = whole
+            self.copy = copy
             return open(item, at: place, play: play, rate: rate)
         case .openFailed(let why, let mayReturn): return openFailed(why, mayReturn: mayReturn)
-        case .restore(let item, let place, let rate, let finished):
-            return restore(item, at: place, rate: rate, finished: finished)
+        case .restore(let item, let place, let rate, let finished, let copy):
+            return restore(item, at: place, rate: rate, finished: finished, copy: copy)
+        case .lineup(let lineup):
+            self.lineup = lineup
+            return []
         case .play: return play(now)
         case .pause: return pause(now)
         case .toggle: return wantsPlay ? pause(now) : play(now)
@@ -46,7 +51,9 @@ extension Player {
 
     /// The last words of what plays are told before the source starts the next: a server ends the one session when it
     /// opens the other.
-    private mutating func beginOpening(play: Bool, _ now: Moment) -> [Effect] {
+    private mutating func beginOpening(play: Bool, turns: Bool, _ now: Moment) -> [Effect] {
+        let turn: Turn? = turns ? turning ?? .cut : nil
+        defer { self.turn = turn }
         var effects: [Effect] = []
         if let item, phase != .stopped {
             effects = lastWords(.stop, now)
@@ -94,8 +101,17 @@ extension Player {
     }
 
     private func parts(of item: Item) -> [Chapter] {
-        options.chaptersAsTracks && !isWhole && item.chapters.count > 1
-            ? item.chapters : [Chapter(title: item.title, start: .zero, end: item.duration)]
+        if options.chaptersAsTracks, !isWhole {
+            if item.chapters.count > 1 { return item.chapters }
+            if item.tracks.count > 1 {
+                return item.tracks.enumerated().map { index, track in
+                    Chapter(
+                        title: track.title ?? "Part \(index + 1)", start: track.start, end: track.start + track.duration
+                    )
+                }
+            }
+        }
+        return [Chapter(title: item.title, start: .zero, end: item.duration)]
     }
 
     private mutating func adopt(_ options: Options) -> [Effect] {
@@ -108,6 +124,7 @@ extension Player {
 
     private mutating func openFailed(_ why: String, mayReturn: Bool) -> [Effect] {
         error = why
+        turn = nil
         guard case .opening(let play) = phase else { return [] }
         if mayReturn, play, failures > 0, let item { return retry(item, play: play) }
         phase = item == nil ? .empty : .stopped
@@ -116,13 +133,17 @@ extension Player {
         return []
     }
 
-    private mutating func restore(_ item: Item, at place: BookTime, rate: Double, finished: Bool) -> [Effect] {
-        guard phase == .empty else { return [] }
+    private mutating func restore(
+        _ item: Item, at place: BookTime, rate: Double, finished: Bool, copy: Int
+    ) -> [Effect] {
+        guard phase == .empty || phase == .stopped else { return [] }
         isWhole = false
+        self.copy = copy
         settle(item, at: finished && place >= item.duration ? .zero : place, rate: rate)
         isFinished = finished
+        let effects: [Effect] = phase == .stopped ? [.seeked] : []
         phase = .stopped
-        return []
+        return effects
     }
 
     // MARK: Play, pause, stop
@@ -166,6 +187,7 @@ extension Player {
         case .opening:
             // A stream that was coming back stays where it is; play asks again.
             phase = item == nil ? .opening(play: false) : .stopped
+            turn = nil
             isBuffering = false
             failures = 0
             return []
@@ -201,6 +223,7 @@ extension Player {
     /// Nothing is loaded any more; the place stays.
     mutating func unloaded() {
         phase = .stopped
+        turn = nil
         place = target ?? place
         target = nil
         isConfirmed = false
@@ -259,6 +282,7 @@ extension Player {
 
     private mutating func ready(at confirmed: BookTime, _ now: Moment) -> [Effect] {
         guard case .loading(let play) = phase else { return [] }
+        turn = nil
         isConfirmed = true
         isBuffering = false
         error = nil
@@ -289,13 +313,30 @@ extension Player {
         target = nil
         // A jump to the very end, a bar dragged too far: nobody heard the end.
         if let landed, item.duration - landed < .second { return fellOff(item, at: landed, now) }
+        if lineup.loop == .track, let part { return again(from: part.start, now) }
         place = item.duration
         let heard = heard(.end, now)
         unloaded()
         isFinished = true
         place = .zero
         partIndex = 0
-        return [heard, .finished(item.id), .unload, .close(item.id), .seeked]
+        let over: [Effect] = [heard, .finished(item.id), .unload, .close(item.id)]
+        guard canGoOn else { return over + [.seeked] }
+        phase = .opening(play: true)
+        turn = .rolled
+        return over
+            + [lineup.hasNext ? .follow(.onward) : .reopen(item.id, at: .zero, play: true, after: .zero)]
+    }
+
+    /// A track that repeats at the item's end: who stays in it has not finished the item.
+    private mutating func again(from start: BookTime, _ now: Moment) -> [Effect] {
+        guard let item else { return [] }
+        place = start
+        let heard = heard(.stop, now)
+        unloaded()
+        phase = .opening(play: true)
+        turn = .rolled
+        return [heard, .unload, .close(item.id), .reopen(item.id, at: start, play: true, after: .zero)]
     }
 
     private mutating func fellOff(_ item: Item, at landed: BookTime, _ now: Moment) -> [Effect] {
@@ -359,6 +400,11 @@ extension Player {
         failures = 0
         let index = index(of: target ?? place)
         guard index != partIndex else { return effects }
+        if lineup.loop == .track, index == partIndex + 1, target == nil, let part {
+            target = part.start
+            landed = nil
+            return effects + [.seek(load, to: part.start), .seeked]
+        }
         partIndex = index
         return effects + [.seeked]
     }
@@ -382,5 +428,15 @@ extension Player {
 
     func index(of place: BookTime) -> Int {
         parts.isEmpty ? 0 : Timeline.index(at: place, count: parts.count) { parts[$0].start }
+    }
+}
+
+extension Player.Event {
+    /// Moves that mean a place of what is shown.
+    fileprivate var isWithinItem: Bool {
+        switch self {
+        case .next, .previous, .seekPart, .setPartPosition, .goTo: true
+        default: false
+        }
     }
 }

@@ -7,10 +7,28 @@ public protocol PlayerFace: AnyObject {
     var shown: PlayerProperties { get }
     /// Where the sound is at this moment, from the present track's start.
     var partPosition: BookTime { get }
+    /// The player's name, for people.
+    var identity: String { get }
     var mimeTypes: [String] { get }
+    /// What addresses begin with that can be opened, without the colon.
+    var uriSchemes: [String] { get }
+    /// As last announced.
+    var tracks: TrackRows { get }
+    /// As last announced.
+    var playlists: PlaylistRows { get }
     func send(_ event: Player.Event)
+    func setLoop(_ loop: Queue.Loop)
+    func setShuffle(_ isOn: Bool)
     /// Opens and plays; answers when it plays or cannot.
     func open(uri: String, _ reply: Reply)
+    /// Only while ``tracks`` can be edited; answers when it is there or cannot be played.
+    func addTrack(uri: String, after: ObjectPath, isCurrent: Bool, _ reply: Reply)
+    /// By its place in ``tracks``, and only while that can be edited.
+    func removeTrack(_ index: Int)
+    /// By its place in ``tracks``; plays.
+    func goTo(track index: Int)
+    /// By its place in ``playlists``; answers when it plays or cannot.
+    func activate(playlist index: Int, _ reply: Reply)
     func quit()
 }
 
@@ -19,6 +37,8 @@ public enum MPRISName {
     public static let path = "/org/mpris/MediaPlayer2"
     public static let root = "org.mpris.MediaPlayer2"
     public static let player = "org.mpris.MediaPlayer2.Player"
+    public static let trackList = "org.mpris.MediaPlayer2.TrackList"
+    public static let playlists = "org.mpris.MediaPlayer2.Playlists"
     public static let noTrack = ObjectPath(trusted: "/org/mpris/MediaPlayer2/TrackList/NoTrack")
 }
 
@@ -33,11 +53,11 @@ public let rootInterface = BusInterface<any PlayerFace>(
         },
         .property("CanQuit", .bool, emits: .constant, get: { _ in .bool(true) }),
         .property("CanRaise", .bool, emits: .constant, get: { _ in .bool(false) }),
-        .property("HasTrackList", .bool, emits: .constant, get: { _ in .bool(false) }),
-        .property("Identity", .string, emits: .constant, get: { _ in .string("Dogear") }),
+        .property("HasTrackList", .bool, emits: .constant, get: { _ in .bool(true) }),
+        .property("Identity", .string, emits: .constant, get: { .string($0.identity) }),
         .property("DesktopEntry", .string, emits: .constant, get: { _ in .string("org.dogear.Dogear") }),
-        .property("SupportedUriSchemes", .strings, emits: .constant, get: { _ in .strings(["file"]) }),
-        .property("SupportedMimeTypes", .strings, emits: .constant, get: { .strings($0.mimeTypes) }),
+        .property("SupportedUriSchemes", .strings, emits: .constant, get: { .strings($0.uriSchemes) }),
+        .property("SupportedMimeTypes", .strings, get: { .strings($0.mimeTypes) }),
     ])
 
 /// org.mpris.MediaPlayer2.Player.
@@ -63,8 +83,20 @@ public let playerInterface = BusInterface<any PlayerFace>(
         .signal("Seeked", ["Position": .int64]),
         .property("PlaybackStatus", .string, get: { .string($0.shown.status.rawValue) }),
         .property(
+            "LoopStatus", .string, get: { .string(loopStatus($0.shown.loop)) },
+            set: { face, value in
+                let text = try value.string()
+                guard let loop = Queue.Loop.allCases.first(where: { loopStatus($0) == text }) else {
+                    throw BusError.invalidArgs("LoopStatus is None, Track or Playlist, not '\(text.prefix(40))'")
+                }
+                face.setLoop(loop)
+            }),
+        .property(
             "Rate", .double, get: { .double($0.shown.rate) },
             set: { face, value in face.send(.rate(try value.double())) }),
+        .property(
+            "Shuffle", .bool, get: { .bool($0.shown.isShuffled) },
+            set: { face, value in face.setShuffle(try value.bool()) }),
         .property("Metadata", .variants, get: { $0.shown.metadata }),
         .property(
             "Volume", .double, get: { .double($0.shown.volume) },
@@ -79,6 +111,14 @@ public let playerInterface = BusInterface<any PlayerFace>(
         .property("CanSeek", .bool, get: { .bool($0.shown.canSeek) }),
         .property("CanControl", .bool, emits: .never, get: { _ in .bool(true) }),
     ])
+
+private func loopStatus(_ loop: Queue.Loop) -> String {
+    switch loop {
+    case .off: "None"
+    case .track: "Track"
+    case .queue: "Playlist"
+    }
+}
 
 /// A method that is one event for the Player.
 private func event(

@@ -10,36 +10,49 @@ public struct PlayerProperties: Sendable {
         case stopped = "Stopped"
     }
 
-    public let status: Status
+    public private(set) var status: Status
+    public private(set) var volume: Double
+    public private(set) var loop: Queue.Loop
+    public private(set) var isShuffled: Bool
     public let rate: Double
-    public let volume: Double
     public let canGoNext: Bool
     public let canGoPrevious: Bool
     public let canPlay: Bool
     public let canSeek: Bool
     public let trackID: ObjectPath
+    /// Of the track.
+    public let length: BookTime
     public let metadata: Value
     /// What the metadata was made of: comparing this costs nothing where comparing a whole dictionary would.
     private let made: MetadataKey
 
     /// - Parameter previous: its metadata is kept where nothing it is made of has changed.
     public init(of player: Player, previous: PlayerProperties? = nil) {
-        let status = Self.status(player, previous)
-        self.status = status
-        rate = player.rate
-        volume = player.volume
-        canGoNext = player.canGoNext
-        canGoPrevious = player.canGoPrevious
-        canPlay = player.item != nil
-        canSeek = player.item.map { $0.duration > .zero } ?? false
-        made = MetadataKey(player)
-        if let previous, previous.made == made {
-            trackID = previous.trackID
-            metadata = previous.metadata
+        if let previous, let turn = player.turning {
+            // One item gives way to another. What was heard to its end still shows until the next one is heard.
+            self = previous
+            if turn == .cut || !player.wantsPlay, status == .playing { status = .paused }
         } else {
-            trackID = player.trackID
-            metadata = player.metadata
+            status = Self.status(player, previous)
+            rate = player.rate
+            canGoNext = player.canGoNext
+            canGoPrevious = player.canGoPrevious
+            canPlay = player.item != nil
+            canSeek = player.item.map { $0.duration > .zero } ?? false
+            length = player.part?.duration ?? .zero
+            made = MetadataKey(player)
+            if let previous, previous.made == made {
+                trackID = previous.trackID
+                metadata = previous.metadata
+            } else {
+                trackID = player.trackID
+                metadata = player.metadata
+            }
+            (volume, loop, isShuffled) = (1, .off, false)
         }
+        volume = player.volume
+        loop = player.lineup.loop
+        isShuffled = player.lineup.isShuffled
     }
 
     /// Never Playing before sound can come: while something is opened, what was shown before stays.
@@ -58,7 +71,9 @@ public struct PlayerProperties: Sendable {
     public func changes(since old: PlayerProperties) -> [String] {
         var names: [String] = []
         if status != old.status { names.append("PlaybackStatus") }
+        if loop != old.loop { names.append("LoopStatus") }
         if rate != old.rate { names.append("Rate") }
+        if isShuffled != old.isShuffled { names.append("Shuffle") }
         if made != old.made { names.append("Metadata") }
         if volume != old.volume { names.append("Volume") }
         if canGoNext != old.canGoNext { names.append("CanGoNext") }
@@ -71,6 +86,7 @@ public struct PlayerProperties: Sendable {
 
 private struct MetadataKey: Hashable {
     let item: ItemID?
+    let copy: Int
     let part: Int
     let parts: Int
     let title: String?
@@ -79,6 +95,7 @@ private struct MetadataKey: Hashable {
 
     init(_ player: Player) {
         item = player.item?.id
+        copy = player.copy
         part = player.partIndex
         parts = player.parts.count
         title = player.item?.title
@@ -88,48 +105,16 @@ private struct MetadataKey: Hashable {
 }
 
 extension Player {
-    /// `/org/dogear/Dogear/item/<encoded id>/<part>`: the same for the same place, another for another.
-    public var trackID: ObjectPath {
-        guard let item else { return MPRISName.noTrack }
-        return ObjectPath(
-            trusted: "/org/dogear/Dogear/item/\(ObjectPath.encoded(item.id.description))/\(partIndex)")
-    }
+    /// Of the present part: see ``TrackFacts/id``.
+    public var trackID: ObjectPath { facts?.id ?? MPRISName.noTrack }
 
     /// `a{sv}` of the present part; what is not known is left out, never empty.
     var metadata: Value {
-        guard let item, let part else { return .variants([("mpris:trackid", .objectPath(MPRISName.noTrack))]) }
-        var pairs: [(String, Value)] = [("mpris:trackid", .objectPath(trackID))]
-        if part.duration > .zero { pairs.append(("mpris:length", .int64(part.duration.microseconds))) }
-        if let path = item.coverPath { pairs.append(("mpris:artUrl", .string("file://\(path)"))) }
-        func add(_ key: String, _ text: String?) {
-            if let text = text.map(shownText), !text.isEmpty { pairs.append((key, .string(text))) }
-        }
-        func add(_ key: String, all texts: [String]) {
-            let texts = texts.map(shownText).filter { !$0.isEmpty }
-            if !texts.isEmpty { pairs.append((key, .strings(texts))) }
-        }
-        let partTitle = hasChapterParts ? shownText(part.title) : ""
-        add("xesam:title", hasChapterParts ? (partTitle.isEmpty ? "Chapter \(partIndex + 1)" : partTitle) : item.title)
-        add("xesam:album", item.podcast ?? item.title)
-        // Joined: KDE Connect shows nothing for two artists, XFCE and BlueZ only the first.
-        add("xesam:artist", all: [item.authors.joined(separator: ", ")])
-        add("xesam:albumArtist", all: item.authors)
-        // The ontology has no narrator; who performs comes nearest.
-        add("xesam:performer", all: item.narrators)
-        if hasChapterParts { pairs.append(("xesam:trackNumber", .int32(Int32(clamping: partIndex + 1)))) }
-        add("xesam:genre", all: item.genres)
-        add("xesam:contentCreated", item.published)
-        // Applets show a line or two; the whole of a long one would burden every read of the properties.
-        add("xesam:comment", all: item.summary.map { [String($0.prefix(500))] } ?? [])
-        // Of files only: the address of somebody's server is not everybody's on the bus.
-        if item.url?.hasPrefix("file:") == true { add("xesam:url", item.url) }
-        return .variants(pairs)
+        facts?.metadata ?? .variants([("mpris:trackid", .objectPath(MPRISName.noTrack))])
     }
-}
 
-/// Without control characters, which some applets draw as boxes and a NUL would end on the bus.
-private func shownText(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-    let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-    return String(String.UnicodeScalarView(scalars))
+    private var facts: TrackFacts? {
+        guard let item, let part else { return nil }
+        return TrackFacts(item: item, copy: copy, part: hasChapterParts ? part : nil, index: partIndex)
+    }
 }

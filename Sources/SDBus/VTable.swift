@@ -199,6 +199,7 @@ private func entry<Face>(
     if property.set != nil { entry.flags |= UInt64(SD_BUS_VTABLE_UNPRIVILEGED) }
     switch property.emits {
     case .always: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE)
+    case .invalidates: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION)
     case .constant: entry.flags |= UInt64(SD_BUS_VTABLE_PROPERTY_CONST)
     case .never: break
     }

@@ -3,6 +3,7 @@
 public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case track = "playback.track"
     case next = "playback.next"
+    case previous = "playback.previous"
     case stop = "playback.stop"
     case skipForward = "playback.skip-forward"
     case skipBack = "playback.skip-back"
@@ -22,7 +23,11 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .next:
             Declaration(
                 .choice(NextStep.self), .text("chapter"),
-                "What the next and previous keys go to: a chapter, or a skip forward or back")
+                "What the next key goes to: a chapter and then the queue, a skip forward, or the queue at once")
+        case .previous:
+            Declaration(
+                .choice(PreviousStep.self), .text("same"),
+                "What the previous key goes to: the same kind of thing as the next key, or one of its own")
         case .stop:
             Declaration(.choice(StopStep.self), .text("keep"), "Whether playing after a stop goes on or begins again")
         case .skipForward: Declaration(.seconds(1...600), .number(30), "How far a skip forward goes")
@@ -60,7 +65,8 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
 }
 
 public enum TrackUnit: String, CaseIterable, Hashable, Sendable { case chapter, item }
-public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip }
+public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip, queue }
+public enum PreviousStep: String, CaseIterable, Hashable, Sendable { case same, chapter, skip, queue }
 public enum StopStep: String, CaseIterable, Hashable, Sendable { case keep, restart }
 public enum LogLevel: String, CaseIterable, Hashable, Sendable { case debug, info, notice, warning, error }
 

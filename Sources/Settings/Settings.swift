@@ -13,6 +13,7 @@ public struct Settings: Hashable, Sendable {
 
     public var track: TrackUnit { choice(.track, .chapter) }
     public var next: NextStep { choice(.next, .chapter) }
+    public var previous: PreviousStep { choice(.previous, .same) }
     public var stop: StopStep { choice(.stop, .keep) }
     public var skipForward: BookTime { .seconds(number(.skipForward)) }
     public var skipBack: BookTime { .seconds(number(.skipBack)) }

@@ -18,7 +18,7 @@ public enum Entry: Hashable, Sendable {
     case removeAccount(id: String)
     /// Of the last 50 only. One that goes on where the last ended is joined to it: see ``Move/joined(by:)``.
     case move(Move)
-    /// All of it, in order: the one before is replaced.
+    /// All that waits, in order, and how it goes on: the one before is replaced.
     case queue(Queue)
     /// The rate chosen for an item; nil forgets it. Not a number is not written.
     case rate(ItemID, Double?)
@@ -120,10 +120,18 @@ public enum Entry: Hashable, Sendable {
 
     private static func write(_ queue: Queue, to db: Database) throws {
         try db.run("DELETE FROM queue", [])
-        for item in queue.items {
+        for entry in queue.entries {
             try db.run(
-                "INSERT INTO queue (item, json) VALUES (?, ?)", [item.id.description, try ItemRecord(item).json()])
+                "INSERT INTO queue (item, copy, playlist, isNext, round, json) VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    entry.item.id.description, entry.copy, entry.playlist, entry.isNext, entry.round,
+                    try ItemRecord(entry.item).json(),
+                ])
         }
+        try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.loop', ?)", [queue.loop.rawValue])
+        try db.run(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.seed', ?)",
+            [queue.isShuffled ? "\(queue.seed)" : ""])
     }
 
     /// A later entry of the same subject makes an earlier one that could not be written superfluous. Moves add up.

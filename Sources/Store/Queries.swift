@@ -108,11 +108,17 @@ extension Store {
         }
     }
 
-    /// In the order in which it plays.
+    /// What waits, and how it goes on.
     public func queue() async throws(StoreError) -> Queue {
         try await perform { db in
             let rows = try Row.fetchAll(db.kept("SELECT * FROM queue ORDER BY number"))
-            return Queue(rows.compactMap { row in row.itemID("item").flatMap { row.item($0) } })
+            func meta(_ key: String) throws -> String? {
+                try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = ?"), arguments: [key])
+            }
+            return Queue(
+                entries: rows.compactMap(Queue.Entry.init),
+                loop: try meta("queue.loop").flatMap(Queue.Loop.init) ?? .off,
+                shuffledWith: try meta("queue.seed").flatMap(UInt64.init))
         }
     }
 
@@ -162,6 +168,15 @@ extension Place {
         self.init(
             item: item, position: row.time("position"), duration: row.time("duration"),
             isFinished: row.flag("isFinished"), updated: row.number("updated"))
+    }
+}
+
+extension Queue.Entry {
+    fileprivate init?(_ row: Row) {
+        guard let id = row.itemID("item"), let item = row.item(id) else { return nil }
+        self.init(
+            item, copy: Int(clamping: row.number("copy")), playlist: row.text("playlist"), isNext: row.flag("isNext"),
+            round: Int(clamping: row.number("round")))
     }
 }
 

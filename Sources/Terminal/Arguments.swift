@@ -14,6 +14,20 @@ public enum Arguments {
         return rest + ["--"] + guarded
     }
 
+    /// Takes out `--profile NAME`, which may stand anywhere before `--`.
+    /// - Returns: nil as profile if it is not there, or nothing behind it.
+    public static func takingProfile(_ arguments: [String]) -> (profile: String?, rest: [String]) {
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        guard let place = arguments[..<end].lastIndex(where: { $0 == "--profile" || $0.hasPrefix("--profile=") }) else {
+            return (nil, arguments)
+        }
+        var rest = arguments
+        let word = rest.remove(at: place)
+        if word != "--profile" { return (String(word.dropFirst("--profile=".count)), rest) }
+        guard place + 1 < end else { return (nil, arguments) }
+        return (rest.remove(at: place), rest)
+    }
+
     private static func looksNegative(_ argument: String) -> Bool {
         guard argument.first == "-", let second = argument.dropFirst().first else { return false }
         return second.isASCII && (second.isNumber || second == ".")

@@ -105,6 +105,19 @@ extension QueueReport {
                 + [Table.Cell(surface.columns == nil ? Clean.line(row.item.id) : "")]
         }
         let sum = "\(Figures.count(items.count, "item")), \(Figures.length(left)) left"
-        return table.lines(on: surface) + (surface.columns == nil || items.isEmpty ? [] : [surface.paint(sum, .dim)])
+        guard surface.columns != nil, !items.isEmpty else { return table.lines(on: surface) }
+        return table.lines(on: surface) + ([sum] + manner).map { surface.paint($0, .dim) }
+    }
+
+    /// How it goes on, where that is not simply one after the other.
+    public var manner: [String] {
+        var lines: [String] = []
+        if shuffle == true { lines.append("Shuffled" + (next.map { ": number \($0) is next." } ?? ".")) }
+        switch loop {
+        case "track": lines.append("The present track begins again and again.")
+        case "queue": lines.append("What has ended goes to the end of the queue.")
+        default: break
+        }
+        return lines
     }
 }

@@ -27,8 +27,9 @@ struct DaemonStarter {
     static var logFile: String? { stateFolder.map { $0 + "/dogear.log" } }
 
     private static var stateFolder: String? {
-        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/dogear" }
-        return environment("HOME").flatMap { $0.hasPrefix("/") ? $0 + "/.local/state/dogear" : nil }
+        guard let own = try? Profile.present.folder else { return nil }
+        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/\(own)" }
+        return environment("HOME").flatMap { $0.hasPrefix("/") ? "\($0)/.local/state/\(own)" : nil }
     }
 
     /// A daemon without a log file plays as well: `dogear logs` asks it while it runs.

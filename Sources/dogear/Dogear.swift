@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Glibc
 import Terminal
 
 @main
@@ -16,6 +17,9 @@ struct Dogear: ParsableCommand {
             Everything plays in the background: close the terminal, use the media keys. Times are 90, 15m, 1h30m or \
             1:02:03; places are +30, -1:00, 12:30, 50% or chapter:7. WHAT is words to search for, an id, a file, a \
             folder or an address.
+
+            --profile NAME, in front of a command or behind it, acts on another dogear of yours; DOGEAR_PROFILE in the \
+            environment does the same.
 
             Exit codes: 0 done, 1 failed, 2 nothing found, 3 not signed in, 4 server not reachable, 64 wrong usage.
             """,
@@ -38,12 +42,23 @@ struct Dogear: ParsableCommand {
                 name: "Housekeeping", subcommands: [Settings.self, Doctor.self, Logs.self, RunAsDaemon.self]),
         ])
 
+    /// Named here for the help; ``main()`` takes it out wherever it stands.
+    @Option(help: "Act on another dogear of yours, with accounts, places and a daemon of its own.")
+    var profile: String?
+
     func run() {
         say(overview)
     }
 
-    /// The program's start: places such as `-30` are put behind `--`, for to the parser they look like options.
+    /// The program's start: the profile is taken out, and places such as `-30` are put behind `--`, for to the parser they look like options.
     static func main() {
-        main(Terminal.Arguments.guardingJumps(Array(CommandLine.arguments.dropFirst())))
+        let (profile, rest) = Terminal.Arguments.takingProfile(Array(CommandLine.arguments.dropFirst()))
+        if let profile {
+            do throws(ControlError) { _ = try Profile(profile) } catch {
+                exit(withError: ValidationError(error.message))
+            }
+            setenv(Profile.variable, profile, 1)
+        }
+        main(Terminal.Arguments.guardingJumps(rest))
     }
 }

@@ -4,12 +4,11 @@ import SDBus
 
 /// The way to the daemon, which it starts when it does not run.
 struct Link {
-    private static let peer = BusClient.Peer(
-        name: ControlName.bus, path: ControlName.path, interface: ControlName.interface)
-
     let bus: BusClient
+    private let peer: BusClient.Peer
 
     init() throws(ControlError) {
+        peer = BusClient.Peer(name: try Profile.present.bus, path: ControlName.path, interface: ControlName.interface)
         do throws(BusError) {
             bus = try BusClient()
         } catch {
@@ -25,18 +24,18 @@ struct Link {
         } catch {
             guard isUnstartable(error) else { throw sentence(error) }
         }
-        try DaemonStarter(bus: bus, peer: Self.peer).start()
+        try DaemonStarter(bus: bus, peer: peer).start()
         do throws(BusError) { return try report(member, arguments, limit) } catch { throw sentence(error) }
     }
 
     /// Whether the daemon runs; never starts it.
     func isRunning() throws -> Bool {
-        do throws(BusError) { return try bus.hasOwner(Self.peer.name) } catch { throw sentence(error) }
+        do throws(BusError) { return try bus.hasOwner(peer.name) } catch { throw sentence(error) }
     }
 
     /// From now on ``next()`` tells what happens.
     func watch() throws {
-        do throws(BusError) { try bus.watch(Self.peer) } catch { throw sentence(error) }
+        do throws(BusError) { try bus.watch(peer) } catch { throw sentence(error) }
     }
 
     /// Waits for the next signal, or for the daemon to come or leave.
@@ -49,7 +48,7 @@ struct Link {
     }
 
     private func report(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
-        let answer = try bus.call(member, of: Self.peer, arguments, within: limit)
+        let answer = try bus.call(member, of: peer, arguments, within: limit)
         guard let report = answer.first else { throw .failed("the daemon gave an empty answer") }
         return try report.string()
     }
@@ -82,5 +81,12 @@ struct Link {
             default: error.message
             }
         return ControlError(name == "org.freedesktop.DBus.Error.InvalidArgs" ? .usage : .failed, problem)
+    }
+}
+
+extension Profile {
+    /// The one this program was asked to act on.
+    static var present: Profile {
+        get throws(ControlError) { try Profile(environment: [variable: dogear.environment(variable) ?? ""]) }
     }
 }

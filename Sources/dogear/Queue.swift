@@ -13,14 +13,37 @@ struct Queue: DogearCommand {
               dogear queue add ~/Audiobooks/Emma --next
               dogear queue move 3 1
               dogear queue remove 2
+              dogear queue --shuffle on
+              dogear queue --loop queue
 
-            When an item has come to its end, the first of the queue is taken out and played.
+            When an item has come to its end, or Next is pressed in its last chapter, the first of the queue is taken \
+            out and played. Shuffled, what waits keeps its numbers, and which of it is next is told.
             """,
         subcommands: [Add.self, Remove.self, Move.self, Clear.self])
 
+    @Option(help: "on: what plays next is drawn by lot; off: the first.", completion: .list(["on", "off"]))
+    var shuffle: String?
+
+    @Option(
+        help: "off; track: the chapter (or what has none) begins again and again; queue: what has ended goes to its end.",
+        completion: .list(["off", "track", "queue"]))
+    var loop: String?
+
     @OptionGroup var output: OutputOptions
 
-    func perform() throws { try showQueue(try Link().ask("Queue"), output) }
+    func validate() throws {
+        if let shuffle, shuffle != "on", shuffle != "off" { throw ValidationError("--shuffle is on or off") }
+        if let loop, !["off", "track", "queue"].contains(loop) {
+            throw ValidationError("--loop is off, track or queue")
+        }
+    }
+
+    func perform() throws {
+        let link = try Link()
+        if let shuffle { _ = try link.ask("QueueShuffle", .bool(shuffle == "on")) }
+        if let loop { _ = try link.ask("QueueLoop", .string(loop)) }
+        try showQueue(try link.ask("Queue"), output)
+    }
 
     struct Add: DogearCommand {
         static let configuration = CommandConfiguration(
@@ -81,9 +104,11 @@ struct Queue: DogearCommand {
 }
 
 private func showQueue(_ json: String, _ output: OutputOptions) throws {
-    if try output.json || !decode(QueueReport.self, json).items.isEmpty {
+    let report = try decode(QueueReport.self, json)
+    if output.json || !report.items.isEmpty {
         try show(json, output, as: QueueReport.self) { $0.lines(on: $1) }
     } else {
         hint("The queue is empty. 'dogear queue add WHAT' puts something into it.")
+        for line in report.manner { hint(line) }
     }
 }

@@ -16,6 +16,9 @@ struct Monitor {
         }
 
         func field(_ name: String) -> String { fields[name] as? String ?? "" }
+        func number(_ name: String) -> Int { fields[name] as? Int ?? 0 }
+        /// Microseconds since 1970 at which it was seen.
+        var at: Int { number("timestamp-realtime") }
         var arguments: [Any] { (fields["payload"] as? [String: Any])?["data"] as? [Any] ?? [] }
 
         /// Of a PropertiesChanged: the names with values, and those without.
@@ -52,18 +55,32 @@ struct Monitor {
     /// What the player signalled, in order: `PropertiesChanged Metadata,Rate`, `Seeked`. A stream that had to be waited
     /// for after a jump says Seeked once more when it goes on; that is one here.
     func signals(from start: Int) throws -> [String] {
-        let all = try allSignals(from: start)
+        let all = try allSignals(from: start).filter { $0.interface == "Player" }.map(\.text)
         return all.indices.filter { $0 == 0 || all[$0] != "Seeked" || all[$0 - 1] != "Seeked" }.map { all[$0] }
     }
 
-    private func allSignals(from start: Int) throws -> [String] {
+    /// What is signalled of lists: `TrackList TrackListReplaced`, `Playlists PropertiesChanged PlaylistCount`.
+    func listSignals(from start: Int) throws -> [String] {
+        try allSignals(from: start).filter { $0.interface != "Player" }.map { "\($0.interface) \($0.text)" }
+    }
+
+    private func allSignals(from start: Int) throws -> [(interface: String, text: String)] {
         try messages(from: start).compactMap { message in
             guard message.field("type") == "signal", message.field("path") == "/org/mpris/MediaPlayer2" else {
                 return nil
             }
-            guard message.invalidated.isEmpty else { throw TestFailure("values are missing in \(message.text)") }
-            let names = message.changed.joined(separator: ",")
-            return names.isEmpty ? message.field("member") : "\(message.field("member")) \(names)"
+            let isChange = message.field("member") == "PropertiesChanged"
+            let interface = isChange ? message.arguments.first as? String ?? "" : message.field("interface")
+            // Only of the list of tracks, which may be long, the value is left out.
+            let mayLeaveOut = interface.hasSuffix("TrackList") ? ["Tracks"] : []
+            guard message.invalidated.allSatisfy({ mayLeaveOut.contains($0 as? String ?? "") }) else {
+                throw TestFailure("values are missing in \(message.text)")
+            }
+            let names = (message.changed + message.invalidated.map { "\($0)" }).sorted().joined(separator: ",")
+            let member = message.field("member")
+            return (
+                String(interface.split(separator: ".").last ?? ""), isChange ? "\(member) \(names)" : member
+            )
         }
     }
 }

@@ -132,7 +132,7 @@ import Testing
                     "--user", "get-property", "org.mpris.MediaPlayer2.dogear", "/org/mpris/MediaPlayer2",
                     "org.mpris.MediaPlayer2", "Identity", "DesktopEntry", "HasTrackList",
                 ])
-            #expect(root.output == "s \"Dogear\"\ns \"org.dogear.Dogear\"\nb false\n")
+            #expect(root.output == "s \"Dogear\"\ns \"org.dogear.Dogear\"\nb true\n")
         }
     }
 }

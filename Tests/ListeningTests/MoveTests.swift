@@ -288,34 +288,3 @@ private struct Ring {
         #expect(!desk.effects.contains { if case .jumped = $0 { true } else { false } })
     }
 }
-
-@Suite struct QueueTests {
-    @Test func anItemIsInItOnce() {
-        var queue = Queue([emma, plain, emma])
-        #expect(queue.items == [emma, plain])
-        #expect(queue.add(emma, next: false) == 2)
-        #expect(queue.items == [plain, emma])
-        #expect(queue.add(emma, next: true) == 1)
-        #expect(queue.head == emma)
-        #expect(queue.remove(emma.id) == true)
-        #expect(queue.remove(emma.id) == false)
-        #expect(queue.items == [plain])
-    }
-
-    @Test func numbersCountFromOneAndMustExist() {
-        let third = Item(id: ItemID(source: "file", key: "3"), kind: .file, title: "Third", tracks: [])
-        var queue = Queue([emma, plain, third])
-        for (number, other) in [(0, 1), (1, 0), (4, 1), (1, 4), (-1, 1), (.max, .min)] {
-            #expect(queue.move(number, to: other) == false)
-            #expect(queue.remove(number == 1 ? other : number) == nil)
-        }
-        #expect(queue.items == [emma, plain, third])
-        #expect(queue.move(3, to: 1) == true)
-        #expect(queue.items == [third, emma, plain])
-        #expect(queue.move(1, to: 2) == true)
-        #expect(queue.items == [emma, third, plain])
-        #expect(queue.remove(2) == third)
-        queue.clear()
-        #expect(queue.items.isEmpty)
-    }
-}

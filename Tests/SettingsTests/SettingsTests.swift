@@ -137,7 +137,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         #expect(rows.allSatisfy { $0.key.declaration.kind.allows($0.value) })
         #expect(
             rows.map { "\($0.value)" } == [
-                "chapter", "chapter", "keep", "30", "15", "1", "true", "false", "", "false", "1024", "info",
+                "chapter", "chapter", "same", "keep", "30", "15", "1", "true", "false", "", "false", "1024", "info",
             ])
     }
 }
@@ -220,7 +220,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
 
     @Test(arguments: [
         ("playback.rate", "9", "0.5 to 3.0"), ("playback.rate", "nan", "0.5 to 3.0"),
-        ("playback.skip-back", "1.5", "1 to 600"), ("playback.next", "page", "chapter, skip"),
+        ("playback.skip-back", "1.5", "1 to 600"), ("playback.next", "page", "chapter, skip, queue"),
         ("cache.audio-size", "-1", "0 to 1000000 megabytes"), ("cache.audio-size", "all", "megabytes"),
         ("playback.resume-rewind", "maybe", "true, false"), ("audio.sink", "a\nb", "one line"),
         ("rate", "1", "'playback.rate'"), ("playback.skipback", "1", "'playback.skip-back'"),

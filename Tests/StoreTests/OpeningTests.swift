@@ -145,7 +145,7 @@ import Testing
             #expect(
                 try await store.moves() == [Move(at: 1000, item: emma, from: .zero, to: .second, cause: .seek)])
             try await store.write(.queue(Queue([item(emma)])))
-            #expect(try await store.queue().head?.title == "Emma")
+            #expect(try await store.queue().next?.item.title == "Emma")
         }
     }
 

@@ -143,8 +143,15 @@ import Testing
             queue.move(2, to: 1)
             try await store.write(.queue(queue))
             #expect(try await store.queue() == queue)
+            queue.insert(item(emma), after: nil)
+            queue.follow([item(ItemID(source: "abs", key: "a/third"))], of: "latest")
+            queue.shuffle(with: .max)
+            queue.loop = .queue
+            try await store.write(.queue(queue))
+            #expect(try await store.queue() == queue)
+            #expect(queue.entries.map(\.copy) == [1, 0, 0, 0] && queue.entries.last?.playlist == "latest")
             try await store.write(.queue(Queue()))
-            #expect(try await store.queue().items == [])
+            #expect(try await store.queue() == Queue())
         }
     }
 

@@ -1,0 +1,136 @@
+internal import Control
+internal import DBus
+internal import EventLoop
+internal import FoundationEssentials
+internal import GStreamer
+internal import Glibc
+internal import Listening
+internal import Logging
+internal import MPRIS
+
+func processID() -> Int32 { getpid() }
+
+/// What MPRIS clients ask for.
+extension Service: @LoopActor PlayerFace {
+    var partPosition: BookTime { heldPosition ?? player.partPosition(engine: engine.position(player.load)) }
+    var tracks: TrackRows { lists.tracks }
+    var playlists: PlaylistRows { lists.playlists }
+    var mimeTypes: [String] { mediaTypes }
+    var uriSchemes: [String] { Address.schemes }
+    var identity: String { profile.name.map { "Dogear (\($0))" } ?? "Dogear" }
+    var profile: Profile { (try? Profile(environment: environment)) ?? .usual }
+    func quit() { onQuit() }
+
+    func open(uri: String, _ reply: Reply) {
+        answer(reply) { () async throws(ControlError) in
+            switch try Address(uri) {
+            case .file(let path): try await self.open(path: path, at: nil, whole: true)
+            case .item(let id): try await self.open(id, at: nil)
+            }
+        }
+    }
+
+    // MARK: The list of tracks
+
+    func addTrack(uri: String, after: ObjectPath, isCurrent: Bool, _ reply: Reply) {
+        answer(reply) { () async throws(ControlError) in
+            let item = try await self.described(try Address(uri).id)
+            let entry = self.tracks.index(of: after).map { self.key(ofTrack: $0) }
+            // Behind a track that is no longer there is at the end.
+            let place = after == MPRISName.noTrack ? nil : entry ?? self.queue.line.last?.key
+            var added: Queue.Entry?
+            self.line { added = $0.insert(item, after: place) }
+            if isCurrent, let added { try await self.open(item.id, at: nil, as: Wish(.picked, added.key, plays: true)) }
+        }
+    }
+
+    func removeTrack(_ index: Int) {
+        let key = key(ofTrack: index)
+        guard key == queue.present?.key else { return line { $0.remove(key) } }
+        if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
+    }
+
+    func goTo(track index: Int) {
+        if player.hasChapterParts {
+            send(.goTo(part: tracks.rows[index].index))
+            return send(.play)
+        }
+        let key = key(ofTrack: index)
+        if key == queue.present?.key { return send(.play) }
+        if let entry = queue.line.first(where: { $0.key == key }) { go(to: entry, .picked, plays: true) }
+    }
+
+    private func key(ofTrack index: Int) -> Queue.Key {
+        Queue.Key(item: tracks.rows[index].item.id, copy: tracks.rows[index].copy)
+    }
+
+    func activate(playlist index: Int, _ reply: Reply) {
+        let playlist = lists.choice[index]
+        answer(reply) { () async throws(ControlError) in try await self.play(playlist) }
+    }
+
+    private func answer(_ reply: Reply, _ body: @escaping @LoopActor () async throws(ControlError) -> Void) {
+        Task { @LoopActor in
+            do throws(ControlError) {
+                try await body()
+                reply([])
+            } catch {
+                reply.fail(error.kind == .usage ? .invalidArgs(error.message) : .failed(error.message))
+            }
+        }
+    }
+
+    // MARK: What can be played
+
+    /// Asks GStreamer, which takes its time and has threads of its own for it.
+    func learnMediaTypes() async {
+        mediaTypes = await PlayableTypes.all()
+        shelves.mediaTypes = mediaTypes
+        if ownsMPRIS { bus.propertiesChanged(["SupportedMimeTypes"], of: MPRISName.root, at: MPRISName.path) }
+    }
+}
+
+/// What a client hands in to be opened.
+enum Address: Hashable {
+    case file(path: String)
+    case item(ItemID)
+
+    static let schemes = ["file", "dogear"]
+
+    /// - Throws: a sentence that does not repeat the address: it may hold a password.
+    init(_ uri: String) throws(ControlError) {
+        guard let colon = uri.firstIndex(of: ":"), case let scheme = uri[..<colon].lowercased(),
+            scheme.first?.isLetter == true,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) })
+        else { throw ControlError(.usage, "that is no address; dogear opens \(Self.known)") }
+        switch scheme {
+        case "file":
+            guard let path = fileURLPath(uri) else {
+                throw ControlError(.usage, "that is no file of this computer; write file:///folder/file")
+            }
+            self = .file(path: path)
+        case "dogear":
+            var text = uri[uri.index(after: colon)...]
+            if text.hasPrefix("//") { text = text.dropFirst(2) }
+            guard let id = text.removingPercentEncoding.flatMap(ItemID.init), id.source == "abs" || id.source == "file"
+            else {
+                throw ControlError(
+                    .usage, "that names no item; write dogear: and an item's id, as 'dogear list --ids' shows it")
+            }
+            self = .item(id)
+        default:
+            throw ControlError(
+                .usage, "dogear cannot open '\(scheme.prefix(20)):' addresses; it opens \(Self.known)")
+        }
+    }
+
+    private static var known: String { schemes.map { "\($0):" }.joined(separator: " and ") }
+
+    /// As sources know it.
+    var id: ItemID {
+        switch self {
+        case .file(let path): ItemID(source: "path", key: path)
+        case .item(let id): id
+        }
+    }
+}

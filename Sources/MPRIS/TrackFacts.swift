@@ -1,0 +1,70 @@
+public import DBus
+public import Listening
+
+/// What is told about one MPRIS track: a part of an item, or all of it.
+public struct TrackFacts: Sendable {
+    public let item: Item
+    /// Which of the queue's entries of this item it is.
+    public let copy: Int
+    /// Nil: the whole item.
+    public let part: Chapter?
+    /// Of the part, from 0.
+    public let index: Int
+
+    public init(item: Item, copy: Int = 0, part: Chapter? = nil, index: Int = 0) {
+        self.item = item
+        self.copy = copy
+        self.part = part
+        self.index = index
+    }
+
+    /// `/org/dogear/Dogear/item/<encoded id>/<part>`, and `/<copy>` behind it where the queue has the item more than once:
+    /// the same for the same place, another for another.
+    public var id: ObjectPath {
+        let path = "/org/dogear/Dogear/item/\(ObjectPath.encoded(item.id.description))/\(index)"
+        return ObjectPath(trusted: copy == 0 ? path : "\(path)/\(copy)")
+    }
+
+    public var length: BookTime { part?.duration ?? item.duration }
+
+    /// `a{sv}`; what is not known is left out, never empty.
+    public var metadata: Value {
+        var pairs: [(String, Value)] = [("mpris:trackid", .objectPath(id))]
+        if length > .zero { pairs.append(("mpris:length", .int64(length.microseconds))) }
+        if let path = item.coverPath { pairs.append(("mpris:artUrl", .string("file://\(path)"))) }
+        func add(_ key: String, _ text: String?) {
+            if let text = text.map(shownText), !text.isEmpty { pairs.append((key, .string(text))) }
+        }
+        func add(_ key: String, all texts: [String]) {
+            let texts = texts.map(shownText).filter { !$0.isEmpty }
+            if !texts.isEmpty { pairs.append((key, .strings(texts))) }
+        }
+        add("xesam:title", title)
+        add("xesam:album", item.podcast ?? item.title)
+        // Joined: KDE Connect shows nothing for two artists, XFCE and BlueZ only the first.
+        add("xesam:artist", all: [item.authors.joined(separator: ", ")])
+        add("xesam:albumArtist", all: item.authors)
+        // The ontology has no narrator; who performs comes nearest.
+        add("xesam:performer", all: item.narrators)
+        if part != nil { pairs.append(("xesam:trackNumber", .int32(Int32(clamping: index + 1)))) }
+        add("xesam:genre", all: item.genres)
+        add("xesam:contentCreated", item.published)
+        // Applets show a line or two; the whole of a long one would burden every read of the properties.
+        add("xesam:comment", all: item.summary.map { [String($0.prefix(500))] } ?? [])
+        // Of files only: the address of somebody's server is not everybody's on the bus.
+        if item.url?.hasPrefix("file:") == true { add("xesam:url", item.url) }
+        return .variants(pairs)
+    }
+
+    var title: String {
+        guard let part else { return item.title }
+        return shownText(part.title).isEmpty ? "Chapter \(index + 1)" : part.title
+    }
+}
+
+/// Without control characters, which some applets draw as boxes and a NUL would end on the bus.
+func shownText(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+    let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+    return String(String.UnicodeScalarView(scalars))
+}
