@@ -55,6 +55,8 @@ extension Service {
             try await goOn(jump)
         } else if let path = localPath(what) {
             try await open(path: path, at: jump)
+        } else if let address = WebAddress(what), id(of: address) != player.item?.id || !player.hasConfirmedPlace {
+            try await open(url: what, at: jump)
         } else {
             let id = try await single(what)
             if id == player.item?.id, player.hasConfirmedPlace {
@@ -87,6 +89,13 @@ extension Service {
     func open(path: String, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
         try await open(ItemID(source: "path", key: path), at: jump, whole: whole)
     }
+
+    /// Plays what is at an http or https address; its place is kept here, under ``id(of:)``.
+    func open(url: String, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
+        try await open(ItemID(source: "address", key: url), at: jump, whole: whole)
+    }
+
+    func id(of address: WebAddress) -> ItemID { address.id(salt: store.deviceID) }
 
     private func seek(_ text: String) throws(ControlError) -> String {
         guard let jump = try parsed(text) else {
@@ -145,17 +154,44 @@ extension Service {
             }
             return [ItemRow(item: ItemHead(item))]
         }
-        if let id = ItemID(what), id.source == "abs" || id.source == "file" {
+        // Not searched for: it may hold a login, which is nobody's affair.
+        if let address = WebAddress(what) {
+            guard let item = try await known(id(of: address)) else {
+                throw ControlError(.notFound, "nothing was played here from that address of \(address.host)")
+            }
+            return [ItemRow(item: ItemHead(item))]
+        }
+        if let id = ItemID(what), ["abs", "file", "url"].contains(id.source) {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
             return [try await signedIn().details(id).row]
         }
-        return Ranking.best(try await search(what, limit: 25).items, for: what)
+        return Ranking.best(try await searchInTime(what), for: what)
+    }
+
+    /// What was played here and has these words in its title is found without a server that does not answer.
+    private func searchInTime(_ words: String) async throws(ControlError) -> [ItemRow] {
+        let here = await played(words) { $0.item.id.source == "abs" }.filter { Ranking.isTitled($0, words) }
+        guard !here.isEmpty else { return try await search(words, limit: 25).items }
+        let answer = await inTime { () async -> Result<ListReport, ControlError> in
+            do throws(ControlError) { return .success(try await self.search(words, limit: 25)) } catch {
+                return .failure(error)
+            }
+        }
+        switch answer {
+        case .success(let report)?: return report.items
+        case .failure(let error)? where error.kind != .unreachable: throw error
+        case .failure?, nil: return here
+        }
+    }
+
+    private func played(_ words: String, _ isMeant: (Played) -> Bool) async -> [ItemRow] {
+        ((try? await store.recent(limit: 200)) ?? []).filter(isMeant).map { ItemRow($0) }
+            .filter { Ranking.score($0, Ranking.words(words)) > 0 }
     }
 
     /// Servers and what was played here, best first.
     private func search(_ words: String, limit: Int) async throws(ControlError) -> ListReport {
-        let here = ((try? await store.recent(limit: 200)) ?? []).filter { $0.item.id.source != "abs" }
-            .map { ItemRow($0) }.filter { Ranking.score($0, Ranking.words(words)) > 0 }
+        let here = await played(words) { $0.item.id.source != "abs" }
         guard shelves.hasAccounts else {
             if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
             return ListReport(items: Array(here.prefix(limit)), total: here.count)
@@ -237,6 +273,7 @@ extension Service {
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
+        if (wanted ?? player.item?.id)?.key.hasPrefix("\(account.id)/") == true { send(.loggedOut) }
         live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }

@@ -25,12 +25,18 @@ extension Service {
             try isStill(ticket)
             send(.opening(play: true))
             await drain(limit: .seconds(2))
+            let knowsOurs = sync.hasTold(found.id)
             let opened = try await source.open(found)
             try isStill(ticket)
-            let beginning = try start(opened, jump: jump, journal: await journalled(found.id))
+            var beginning = Beginning(
+                of: opened.item, server: opened.place, journal: await journalled(found.id), knowsOurs: knowsOurs)
+            if let jump {
+                let goal = try opened.item.goal(of: jump, from: beginning.place)
+                beginning.move(to: goal.clamped(to: .zero...opened.item.duration))
+            }
             await begin(opened, at: beginning, play: true, whole: whole)
         } catch {
-            if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
+            if ticket == opening, player.isOpening { failed(id, error) }
             throw ControlError(error)
         }
         try await plays()
@@ -42,23 +48,36 @@ extension Service {
         do throws(SourceError) {
             let found = try await source.find(id)
             await drain(limit: .seconds(2))
+            let knowsOurs = sync.hasTold(id)
             let opened = try await source.open(found)
             guard ticket == opening else { return }
             let beginning = Beginning(
-                of: opened.item, server: opened.place, journal: await journalled(id), own: place)
+                of: opened.item, server: opened.place, journal: await journalled(id), own: place, knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: isWhole)
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
             failure = ControlError(error)
-            send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
+            failed(id, error)
         }
+    }
+
+    private func failed(_ id: ItemID, _ error: SourceError) {
+        wanted = id
+        send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
+    }
+
+    /// What a server could not do before is no news once it answers.
+    func answered(by account: String) {
+        guard player.error != nil, (wanted ?? player.item?.id)?.key.hasPrefix("\(account)/") == true else { return }
+        send(.serverAnswers)
     }
 
     private func begin(_ opened: Opened, at beginning: Beginning, play: Bool, whole: Bool) async {
         let place = beginning.place
         isWhole = whole
         failure = nil
+        wanted = nil
         let item = await pictured(opened.item)
         told = Place(
             item: item.id, position: place, duration: item.duration,
@@ -103,15 +122,6 @@ extension Service {
             log.warning("the journal could not be read", metadata: ["why": "\(error)"])
             return nil
         }
-    }
-
-    private func start(_ opened: Opened, jump: Jump?, journal: Place?) throws(SourceError) -> Beginning {
-        let item = opened.item
-        var beginning = Beginning(of: item, server: opened.place, journal: journal)
-        if let jump {
-            beginning.move(to: try item.goal(of: jump, from: beginning.place).clamped(to: .zero...item.duration))
-        }
-        return beginning
     }
 
     private func isStill(_ ticket: Int) throws(SourceError) {

@@ -80,6 +80,8 @@ extension Service {
         let id: ItemID
         if let path = localPath(what) {
             id = ItemID(source: "path", key: path)
+        } else if WebAddress(what) != nil {
+            id = ItemID(source: "address", key: what)
         } else {
             id = try playable(try await one(what), what)
         }

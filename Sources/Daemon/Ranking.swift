@@ -18,6 +18,9 @@ enum Ranking {
         return isIn(title + people.flatMap(words)) ? 1 : 0
     }
 
+    /// All of the words are in the title.
+    static func isTitled(_ row: ItemRow, _ text: String) -> Bool { score(row, words(text)) > 1 }
+
     /// The rows of the best score; all of them where none fits, for the server found them by something not shown.
     static func best(_ rows: [ItemRow], for text: String) -> [ItemRow] {
         let wanted = words(text)

@@ -31,6 +31,8 @@ internal import Store
     var early: [@LoopActor () -> Void] = []
     /// Why the last opening failed, for those who wait for it.
     var failure: ControlError?
+    /// What could not be opened last.
+    var wanted: ItemID?
     /// What plays was asked for as one track.
     var isWhole = false
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
@@ -39,6 +41,8 @@ internal import Store
     var surroundings: Surroundings?
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
+    /// Told as long as this run lasts: a journal that had to be begun anew.
+    var notice: String?
     /// What plays next.
     var queue = Queue()
     /// Why the queue did not go on; told until something plays or the queue changes.
@@ -46,6 +50,8 @@ internal import Store
     let live: LiveUpdates
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
+    /// Another device may have gone on with this; the server is asked when it has all of ours.
+    var doubted: ItemID?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
     private var syncDeadline: Int64?
@@ -72,6 +78,7 @@ internal import Store
         player = Player(options: settings.playerOptions)
         live = LiveUpdates(shelves: shelves, time: time)
         live.listen { [weak self] in self?.heard(live: $0) }
+        shelves.listen { [weak self] in self?.answered(by: $0) }
     }
 
     // MARK: Events
@@ -268,6 +275,7 @@ internal import Store
         perform(
             sync.answered(ticket, account: account, outcome, at: time.now, spread: Double.random(in: 0..<1)))
         settleDrains()
+        lookAgain()
     }
 
     /// For the rooms that change the sync machine from outside: commands, login, start.

@@ -25,6 +25,7 @@ internal import Store
     private var problems: [String: String] = [:]
     /// Told to the listener until it is over: a vault that takes no tokens.
     private(set) var trouble: String?
+    private var listener: (@LoopActor (_ account: String) -> Void)?
 
     init(
         store: Store, vault: any Vault, transport: any Transport, covers: CoverCache, model: String,
@@ -37,6 +38,9 @@ internal import Store
         self.time = time
         device = ShelfDevice(id: store.deviceID, version: dogearVersion, model: model)
     }
+
+    /// - Parameter onAnswer: an account's server has answered as it should.
+    func listen(_ onAnswer: @escaping @LoopActor (_ account: String) -> Void) { listener = onAnswer }
 
     // MARK: Accounts
 
@@ -104,7 +108,7 @@ internal import Store
             log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
             return row(account, unsent: 0)
         } catch {
-            throw ControlError(error)
+            throw ControlError(ControlError(error).kind, error.atLogin)
         }
     }
 
@@ -212,6 +216,7 @@ internal import Store
     private func noteClock(_ client: ShelfClient) async {
         let offset = await client.clockOffset
         offsets[client.account.id] = offset
+        listener?(client.account.id)
     }
 
     /// Where the server has the listener; nil if it cannot be asked or has nothing.
