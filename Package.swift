@@ -18,6 +18,7 @@ func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [Strin
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let flyingFox = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
 let flyingSocks = Target.Dependency.product(name: "FlyingSocks", package: "FlyingFox")
 let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
@@ -68,7 +69,7 @@ let package = Package(
         room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
         room("Folders"),
         room("Secret", "CSecret", "EventLoop", "Listening"),
-        room("Store", "Folders", "Listening", grdb),
+        room("Store", "Folders", "Listening", grdb, sqlite),
         room("Settings", "Folders", "Listening", toml),
         room("Catalogue", "Folders", "Listening", grdb),
 

@@ -33,6 +33,7 @@ extension HTTPResponse {
         case 200..<300: throw .notAudiobookshelf(server: server.description)
         case 300..<400: throw moved(server, call)
         case 401: throw .signedOut(server: server.description)
+        case 403 where isPage: throw .notAudiobookshelf(server: server.description)
         case 403: throw .forbidden(server: server.description)
         case 404: throw .notFound(what: call.what)
         case 429: throw .rateLimited(server: server.description, retryAfter: retryAfter)
@@ -40,6 +41,18 @@ extension HTTPResponse {
         default: throw .refused(server: server.description, status: status)
         }
     }
+
+    /// The server's own 401 to a token: a bare word, without a type. What a proxy wants of us comes as a page or a text,
+    /// and with a challenge.
+    var isOwnRefusal: Bool {
+        status == 401 && self[header: "Content-Type"] == nil && self[header: "WWW-Authenticate"] == nil
+    }
+
+    /// The server's own 401 to a token exchange, `{"error": "Refresh token expired"}`.
+    var isOwnRefusalOfExchange: Bool { status == 401 && JSON(body)?["error"].string != nil }
+
+    /// The server says 403 in a word; a page is from something before it.
+    private var isPage: Bool { body.first { ![9, 10, 13, 32].contains($0) } == UInt8(ascii: "<") }
 
     /// Redirects are not followed: they may lead a password or a token elsewhere. Where one leads to the same route
     /// under another address, that address is what should have been typed.

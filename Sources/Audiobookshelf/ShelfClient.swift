@@ -100,7 +100,7 @@ public actor ShelfClient {
         let secrets = try await current()
         let response = try await send(call, secrets)
         guard response.status == 401 else { return try response.accepted(server, call) }
-        try await renew(after: secrets.bearer)
+        try await renew(after: secrets.bearer, isOwnWord: response.isOwnRefusal)
         let fresh = try await loaded()
         let second = try await send(call, fresh)
         if second.status == 401 {
@@ -138,7 +138,7 @@ public actor ShelfClient {
 
     /// What opens it after this one was refused.
     func bearer(after refused: String) async throws(ShelfError) -> String {
-        try await renew(after: refused)
+        try await renew(after: refused, isOwnWord: true)
         return try await loaded().bearer
     }
 
@@ -158,7 +158,7 @@ public actor ShelfClient {
             return secrets
         }
         do throws(ShelfError) {
-            try await renew(after: secrets.bearer)
+            try await renew(after: secrets.bearer, isOwnWord: true)
         } catch {
             if case .signedOut = error { throw error }
             return secrets  // it may still do; if not, the 401 asks for another exchange
@@ -188,10 +188,12 @@ public actor ShelfClient {
     }
 
     /// Makes sure that the secrets are others than `bearer`, which the server refused or soon will.
-    private func renew(after bearer: String) async throws(ShelfError) {
+    /// - Parameter isOwnWord: the server itself refused it, not something before it.
+    private func renew(after bearer: String, isOwnWord: Bool) async throws(ShelfError) {
         if isSignedOut { throw .signedOut(server: server.description) }
         if let secrets, secrets.bearer != bearer { return }
         guard !isLegacy, let refresh = secrets?.refresh else {
+            guard isOwnWord else { throw .tokenRefused(server: server.description) }
             report(.signedOut)
             throw .signedOut(server: server.description)
         }
@@ -220,6 +222,8 @@ public actor ShelfClient {
         let call = Call.refresh(refresh)
         let response = try await send(call, headers: secrets?.headers ?? [])
         switch response.status {
+        case 401 where !response.isOwnRefusalOfExchange:
+            throw .tokenRefused(server: server.description)
         case 401:
             isSignedOut = true
             report(.signedOut)

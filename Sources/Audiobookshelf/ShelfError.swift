@@ -111,6 +111,17 @@ extension ShelfError: CustomStringConvertible {
         }
     }
 
+    /// Said to one who logs in: nothing is kept yet, and nothing is tried again by itself.
+    public var atLogin: String {
+        switch self {
+        case .unreachable(let server, let reason):
+            "cannot reach \(server): \(reason); check the network and the address"
+        case .timedOut(let server): "\(server) did not answer in time; try again"
+        case .lost(let server, let reason): "the connection to \(server) broke: \(reason); try again"
+        default: description
+        }
+    }
+
     private static func spoken(seconds: Int) -> String {
         seconds < 90 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"
     }

@@ -59,6 +59,8 @@ extension Service {
             try await goOn(jump)
         } else if let path = localPath(what) {
             try await open(path: path, at: jump)
+        } else if let address = WebAddress(what), id(of: address) != player.item?.id || !player.hasConfirmedPlace {
+            try await open(url: what, at: jump)
         } else {
             let id = try await single(what)
             if id == player.item?.id, player.hasConfirmedPlace {
@@ -104,6 +106,13 @@ extension Service {
     func open(path: String, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
         try await open(ItemID(source: "path", key: path), at: jump, whole: whole)
     }
+
+    /// Plays what is at an http or https address; its place is kept here, under ``id(of:)``.
+    func open(url: String, at jump: Jump?, whole: Bool = false) async throws(ControlError) {
+        try await open(ItemID(source: "address", key: url), at: jump, whole: whole)
+    }
+
+    func id(of address: WebAddress) -> ItemID { address.id(salt: store.deviceID) }
 
     private func seek(_ text: String) throws(ControlError) -> String {
         guard let jump = try parsed(text) else {
@@ -211,6 +220,7 @@ extension Service {
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
         await librarian?.forget(account.id)
+        if (wanted ?? player.item?.id)?.key.hasPrefix("\(account.id)/") == true { send(.loggedOut) }
         live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }

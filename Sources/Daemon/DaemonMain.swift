@@ -95,8 +95,9 @@ private func blockedSignals() -> sigset_t {
         let shelves = Shelves(
             store: store, vault: SecretServiceVault(environment: environment), transport: transport,
             covers: covers, model: hostName())
-        let files = FilesSource(store: store, covers: covers)
         let audio = StreamShelf(transport: transport, folder: paths.audio, limit: settings.audioSize)
+        let addresses = AddressSource(store: store, transport: transport, shelf: audio, covers: covers)
+        let files = FilesSource(store: store, covers: covers, addresses: addresses)
         let words = Words()
         let engine = GStreamerEngine(sink: settings.sink(environment), bytes: audio) { words.say($0) }
         let service = Service(
@@ -106,6 +107,7 @@ private func blockedSignals() -> sigset_t {
             Task { @LoopActor in await self.leave(0) }
         }
         service.trouble = storeTrouble
+        service.notice = store.notice?.description
         self.service = service
         words.listen { report in LoopActor.onLoop { service.send(.report(report)) } }
         try service.export()
@@ -142,7 +144,7 @@ private func blockedSignals() -> sigset_t {
                 LoopActor.onLoop { self.service?.heard(trouble) }
             }
             if let notice = store.notice { log.error("the journal was damaged", metadata: ["what": "\(notice)"]) }
-            return (store, store.notice?.description)
+            return (store, nil)
         } catch {
             log.error("the journal cannot be kept", metadata: ["why": "\(error)"])
             return (try Store.inMemory(from: paths.database), "\(error)")

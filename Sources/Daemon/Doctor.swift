@@ -43,7 +43,9 @@ extension Service {
     private func journalCheck() async -> Check {
         do throws(StoreError) {
             try await store.flush()
-            if let trouble { return Check("journal", .warning, trouble, advice: "see 'dogear logs'") }
+            if let trouble = trouble ?? notice {
+                return Check("journal", .warning, trouble, advice: "see 'dogear logs'")
+            }
             return Check("journal", .good, paths.database)
         } catch {
             return Check("journal", .bad, "\(error)", advice: "your place is only in memory until this is mended")

@@ -4,18 +4,21 @@ internal import Listening
 internal import LocalFiles
 internal import Store
 
-/// Local files and folders as a source. `path:<absolute path>` names one as the listener does; the item found is named
+/// What has no account as a source: addresses of the web, see ``AddressSource``, and local files and folders. `path:<absolute path>` names one as the listener does; the item found is named
 /// after its content, so that a moved file keeps its place.
 struct FilesSource: Source {
     private let store: Store
     private let files: FileSource
+    private let addresses: AddressSource
 
-    init(store: Store, covers: CoverCache) {
+    init(store: Store, covers: CoverCache, addresses: AddressSource) {
         self.store = store
+        self.addresses = addresses
         files = FileSource(inspector: GStreamerInspector(), covers: covers)
     }
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {
+        if AddressSource.has(id) { return try await addresses.find(id) }
         let item: Item
         do throws(LocalFilesError) {
             item = try await files.open(path: try await path(of: id))

@@ -8,7 +8,6 @@ internal import Store
 /// Finding things: in the index of the libraries where it is complete, else by asking the servers.
 extension Service {
     /// For what shows where the listener is and what is new: as long as a server that answers may take to tell it.
-    private static let patience = BookTime.seconds(0.7)
 
     /// The index, if it can answer for all accounts.
     private var index: Librarian? { librarian.flatMap { $0.isReady ? $0 : nil } }
@@ -57,7 +56,14 @@ extension Service {
             }
             return [ItemRow(item: ItemHead(item))]
         }
-        if let id = ItemID(what), id.source == "abs" || id.source == "file" {
+        // Not searched for: it may hold a login, which is nobody's affair.
+        if let address = WebAddress(what) {
+            guard let item = try await known(id(of: address)) else {
+                throw ControlError(.notFound, "nothing was played here from that address of \(address.host)")
+            }
+            return [ItemRow(item: ItemHead(item))]
+        }
+        if let id = ItemID(what), ["abs", "file", "url"].contains(id.source) {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
             if let index, let found = try? await index.catalogue.row(id) { return [row(found)] }
             return [try await signedIn().details(id).row]
@@ -69,14 +75,18 @@ extension Service {
     /// - Returns: also the words that were found, where those asked for were mistyped.
     private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
         let wanted = Words.split(text)
-        let here = ((try? await store.recent(limit: 200)) ?? []).filter { $0.item.id.source != "abs" }
-            .map { ItemRow($0) }.filter { Ranking.score($0, wanted) > 0 }
+        let played = (try? await store.recent(limit: 200)) ?? []
+        func fitting(_ isMeant: (Played) -> Bool) -> [ItemRow] {
+            played.filter(isMeant).map { ItemRow($0) }.filter { Ranking.score($0, wanted) > 0 }
+        }
+        let here = fitting { $0.item.id.source != "abs" }
         guard shelves.hasAccounts else {
             if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
             return (ListReport(items: Array(here.prefix(limit)), total: here.count), wanted)
         }
         guard let index else {
-            var report = try await signedIn().search(text, limit: limit)
+            let titled = fitting { $0.item.id.source == "abs" }.filter { Ranking.isTitled($0, wanted) }
+            var report = try await searchInTime(text, limit: limit, played: titled)
             report.items = Ranking.sorted(report.items + here, for: wanted)
             return (report, wanted)
         }
@@ -88,6 +98,23 @@ extension Service {
         // What was played here and is meant literally goes before what was only guessed.
         if here.isEmpty { return (ListReport(items: rows), found.words) }
         return (ListReport(items: Ranking.sorted(rows + here, for: wanted)), rows.isEmpty ? wanted : found.words)
+    }
+
+    /// - Parameter played: found without a server that does not answer.
+    private func searchInTime(
+        _ text: String, limit: Int, played: [ItemRow]
+    ) async throws(ControlError) -> ListReport {
+        guard !played.isEmpty else { return try await signedIn().search(text, limit: limit) }
+        let answer = await inTime { () async -> Result<ListReport, ControlError> in
+            do throws(ControlError) { return .success(try await self.signedIn().search(text, limit: limit)) } catch {
+                return .failure(error)
+            }
+        }
+        switch answer {
+        case .success(let report)?: return report
+        case .failure(let error)? where error.kind != .unreachable: throw error
+        case .failure?, nil: return ListReport(items: played)
+        }
     }
 
     func show(_ what: String) async throws(ControlError) -> ShowReport {

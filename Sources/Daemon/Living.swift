@@ -93,6 +93,9 @@ extension Service {
         case .ended:
             self.trouble = nil
             log.notice("the journal is written again")
+        case .renewed:
+            notice = trouble.notice
+            log.error("the journal was made anew", metadata: ["why": "\(trouble.notice ?? "")"])
         }
         emitStatus()
     }

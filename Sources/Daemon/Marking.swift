@@ -10,26 +10,21 @@ extension Service {
         let id = try playable(row, what)
         let place = await lastPlace(of: id)
         let duration = place.duration > .zero ? place.duration : row.duration.map(BookTime.seconds) ?? .zero
-        let here = place.position ?? .zero
-        let target: BookTime =
+        let target: BookTime? =
             switch kind {
             case .restart: .zero
-            // Taken back at the very end, the last seconds are still to be heard.
-            case .unfinish where duration > .zero:
-                min(here, max(.zero, Stretch.reportable(duration - BookTime(microseconds: 1), of: duration)))
-            case .finish, .unfinish, .place: here
+            case .unfinish: place.position.map { Stretch.unfinished($0, of: duration) }
+            case .finish, .place: place.position
             }
-        if player.item?.id == id {
+        if player.item?.id == id, let target {
             if kind == .finish { send(.stop) }
             if kind != .unfinish || player.isFinished {
                 send(.replace(target, finished: kind == .finish, kind.cause))
             }
-        } else {
+        } else if let here = place.position, let target {
             keep(kind.cause, of: id, from: here, to: target)
         }
-        let isKnown = place.position != nil || kind == .restart
-        return try await write(
-            kind, of: row.item, id, isKnown ? target : nil, duration: duration, finished: kind == .finish)
+        return try await write(kind, of: row.item, id, target, duration: duration, finished: kind == .finish)
     }
 
     /// Takes back the last move of an item: the one that plays or would go on if nothing is named.
@@ -77,10 +72,9 @@ extension Service {
     func head(of id: ItemID) async -> ItemHead {
         if let item = try? await known(id) { return ItemHead(item) }
         // Marked but never played here. A server that did not answer just now is not waited for.
-        guard id.source == "abs", shelves.problem(of: id) == nil, let details = try? await shelves.details(id) else {
-            return ItemHead(unknown: id)
-        }
-        return details.row.item
+        guard id.source == "abs", shelves.problem(of: id) == nil else { return ItemHead(unknown: id) }
+        let details = await inTime { try? await self.shelves.details(id) } ?? nil
+        return details?.row.item ?? ItemHead(unknown: id)
     }
 
     /// A podcast as a whole has no place.
@@ -95,18 +89,19 @@ extension Service {
 
     /// Where the listener is in an item, played now or not; nil as position if nobody who can be asked knows.
     private func lastPlace(of id: ItemID) async -> (position: BookTime?, duration: BookTime) {
-        let isHere = player.item?.id == id
-        let own = (try? await store.place(of: id)) ?? nil
-        let server = id.source == "abs" ? await shelves.place(of: id) : nil
-        let places = [own, server].compactMap(\.self)
-        let lengths = [isHere ? player.item?.duration : nil, server?.duration, own?.duration].compactMap(\.self)
-        let duration = lengths.first { $0 > .zero } ?? .zero
+        let present = player.item.flatMap { $0.id == id ? $0 : nil }
         // Played to its end it stands at its start; that is no place of the listener's.
-        if isHere, !player.isFinished { return (position, duration) }
-        return (places.max { $0.updated < $1.updated }?.position, duration)
+        if let present, !player.isFinished { return (position, present.duration) }
+        let own = (try? await store.place(of: id)) ?? nil
+        let knowsOurs = sync.hasTold(id)
+        let server = id.source == "abs" ? await inTime { await self.shelves.place(of: id) } ?? nil : nil
+        let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
+        let duration = lengths.first { $0 > .zero } ?? .zero
+        guard let own, let server else { return ((own ?? server)?.position, duration) }
+        return ((own.isOutdone(by: server, knowsOurs: knowsOurs) ? server : own).position, duration)
     }
 
-    /// Keeps the place here and tells the server, now if it can be asked.
+    /// Keeps the place here and tells the server: now if it answers at once, else when it does.
     private func write(
         _ kind: ProgressWrite.Kind, of item: ItemHead, _ id: ItemID, _ target: BookTime?, duration: BookTime,
         finished: Bool
@@ -125,7 +120,7 @@ extension Service {
         sync { sync in
             sync.write(ProgressWrite(item: id, kind: kind, position: target, duration: duration, made: made), now)
         }
-        await drain(limit: .seconds(10))
+        await drain(limit: Self.patience)
         let waiting = sync.unsentWrites.first { $0.item == id }
         report.sent = waiting == nil
         report.refused = waiting?.refusal

@@ -30,12 +30,14 @@ extension Service {
             let play = wish.plays || player.wantsPlay
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
+            let knowsOurs = sync.hasTold(found.id)
             let opened = try await source.open(found)
             try isStill(ticket)
-            let beginning = try start(opened, jump: jump, journal: await journalled(found.id))
+            let beginning = try start(
+                opened, jump: jump, journal: await journalled(found.id), knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: whole, as: wish)
         } catch {
-            if ticket == opening, player.isOpening { send(.openFailed(error.message, mayReturn: false)) }
+            if ticket == opening, player.isOpening { failed(id, error) }
             throw ControlError(error)
         }
         try await plays()
@@ -47,17 +49,29 @@ extension Service {
         do throws(SourceError) {
             let found = try await source.find(id)
             await drain(limit: .seconds(2))
+            let knowsOurs = sync.hasTold(id)
             let opened = try await source.open(found)
             guard ticket == opening else { return }
             let beginning = Beginning(
-                of: opened.item, server: opened.place, journal: await journalled(id), own: place)
+                of: opened.item, server: opened.place, journal: await journalled(id), own: place, knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key))
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
             failure = ControlError(error)
-            send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
+            failed(id, error)
         }
+    }
+
+    private func failed(_ id: ItemID, _ error: SourceError) {
+        wanted = id
+        send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
+    }
+
+    /// What a server could not do before is no news once it answers.
+    func answered(by account: String) {
+        guard player.error != nil, (wanted ?? player.item?.id)?.key.hasPrefix("\(account)/") == true else { return }
+        send(.serverAnswers)
     }
 
     private func begin(
@@ -66,6 +80,7 @@ extension Service {
         let place = beginning.place
         isWhole = whole
         failure = nil
+        wanted = nil
         let item = await pictured(opened.item)
         told = Place(
             item: item.id, position: place, duration: item.duration,
@@ -112,9 +127,11 @@ extension Service {
         }
     }
 
-    private func start(_ opened: Opened, jump: Jump?, journal: Place?) throws(SourceError) -> Beginning {
+    private func start(
+        _ opened: Opened, jump: Jump?, journal: Place?, knowsOurs: Bool
+    ) throws(SourceError) -> Beginning {
         let item = opened.item
-        var beginning = Beginning(of: item, server: opened.place, journal: journal)
+        var beginning = Beginning(of: item, server: opened.place, journal: journal, knowsOurs: knowsOurs)
         if let jump {
             beginning.move(to: try item.goal(of: jump, from: beginning.place).clamped(to: .zero...item.duration))
         }

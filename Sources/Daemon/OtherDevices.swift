@@ -7,20 +7,33 @@ internal import Store
 /// What other devices do to what is loaded here: asked for before playing goes on after a pause, and told by the server
 /// while it is connected.
 extension Service {
-    /// Playing does not wait longer than this for a server.
-    private static let patience = BookTime.seconds(0.7)
+    /// Playing, and a command that can do without, do not wait longer than this for a server.
+    static let patience = BookTime.seconds(0.7)
+
+    /// What a server answers in time; nil if it does not. What it says later is not heard.
+    func inTime<Answer: Sendable>(_ work: @escaping @LoopActor () async -> Answer) async -> Answer? {
+        let (answers, answering) = AsyncStream.makeStream(of: Answer?.self)
+        let timer = time.timer(after: Self.patience) { answering.yield(nil) }
+        Task { @LoopActor in answering.yield(await work()) }
+        for await answer in answers {
+            timer.cancel()
+            return answer
+        }
+        return nil
+    }
 
     /// The time by the clock of the item's server, in milliseconds since 1970; ours where there is none.
     func serverNow(of id: ItemID, at now: Moment) -> Int64 { now.wall + shelves.clockOffset(of: id) }
 
     func ask(_ question: Player.Question) {
         let own = told
+        let knewOurs = sync.hasTold(question.item)
         let asked = serverNow(of: question.item, at: time.now)
         let timer = time.timer(after: Self.patience) { self.send(.answered(question, newer: nil)) }
         Task { @LoopActor in
             let server = await self.shelves.place(of: question.item)
             timer.cancel()
-            let newer = server.flatMap { self.isNews($0, to: own) ? $0 : nil }
+            let newer = server.flatMap { self.isNews($0, to: own, knowsOurs: knewOurs) ? $0 : nil }
             if self.player.isAsking(question) {
                 self.send(.answered(question, newer: newer))
             } else if let newer, !self.player.wantsPlay || newer.updated <= asked {
@@ -42,32 +55,57 @@ extension Service {
 
     func heard(live report: LiveReport) {
         switch report {
-        case .connected: catchUp(live.number)
+        case .connected:
+            catchUp(live.number)
+            if let account = live.account { answered(by: account.id) }
         case .disconnected, .refused: send(.watched(false))
         case .items, .libraries: break
         case .progress(let session, let place):
             if let session, sync.isOurs(session: session) { return }
-            if place.item == player.item?.id { consider(place, own: told) } else { refresh([place]) }
+            guard place.item == player.item?.id else { return refresh([place]) }
+            if isNews(place, to: told) { send(.elsewhere(place)) } else { lookCloser(at: place) }
         case .places(let places):
             refresh(places.filter { $0.item != player.item?.id })
             // All of a user comes for any change, and for the first half of ours too: it is a reason to ask.
-            guard let place = places.first(where: { $0.item == player.item?.id }), isNews(place, to: told) else {
-                return
-            }
-            Task { @LoopActor in
-                if let place = await self.shelves.place(of: place.item) { self.consider(place, own: self.told) }
-            }
+            guard let place = places.first(where: { $0.item == player.item?.id }) else { return }
+            if isNews(place, to: told) { look(at: place.item) } else { lookCloser(at: place) }
         }
+    }
+
+    /// Two devices that paused within a moment: the clocks do not tell whose place is the later one, but a server that
+    /// has all of ours does.
+    private func lookCloser(at place: Place) {
+        if !player.wantsPlay, isNews(place, to: told, knowsOurs: true) { look(at: place.item) }
+    }
+
+    private func look(at id: ItemID) {
+        let (own, knewOurs) = (told, sync.hasTold(id))
+        doubted = knewOurs ? nil : id
+        Task { @LoopActor in
+            guard let place = await self.shelves.place(of: id) else { return }
+            let knowsOurs = knewOurs && self.told == own && self.sync.hasTold(id) && !self.player.wantsPlay
+            self.consider(place, own: self.told, knowsOurs: knowsOurs)
+        }
+    }
+
+    /// What could not be told apart while something of ours was on its way.
+    func lookAgain() {
+        guard let id = doubted, sync.hasTold(id) else { return }
+        doubted = nil
+        if id == player.item?.id { look(at: id) }
     }
 
     /// What happened before the connection was up.
     private func catchUp(_ number: Int) {
         guard let id = player.item?.id, id.source == ShelfItemID.source else { return }
         Task { @LoopActor in
+            let (own, knewOurs) = (self.told, self.sync.hasTold(id))
             do throws(ShelfError) {
                 let place = try await self.shelves.serverPlace(of: id)
                 guard number == self.live.number, self.live.state == .connected else { return }
-                if let place { self.consider(place, own: self.told) }
+                let knowsOurs = knewOurs && self.told == own && self.sync.hasTold(id) && !self.player.wantsPlay
+                if !knowsOurs { self.doubted = id }
+                if let place { self.consider(place, own: self.told, knowsOurs: knowsOurs) }
                 self.send(.watched(true))
             } catch {
                 self.log.debug("a server could not be asked for a place", metadata: ["why": "\(error)"])
@@ -75,13 +113,13 @@ extension Service {
         }
     }
 
-    private func consider(_ place: Place, own: Place?) {
-        if isNews(place, to: own) { send(.elsewhere(place)) }
+    private func consider(_ place: Place, own: Place?, knowsOurs: Bool = false) {
+        if isNews(place, to: own, knowsOurs: knowsOurs) { send(.elsewhere(place)) }
     }
 
-    private func isNews(_ place: Place, to own: Place?) -> Bool {
+    private func isNews(_ place: Place, to own: Place?, knowsOurs: Bool = false) -> Bool {
         guard let own, own.item == place.item, !sync.owes(place.item) else { return false }
-        return own.isOutdone(by: place)
+        return own.isOutdone(by: place, knowsOurs: knowsOurs)
     }
 
     /// Items that were played here and are not loaded go on where another device left them.

@@ -9,6 +9,9 @@ enum Ranking {
         return Words.fit(title: Words.split(row.item.title), others: people.flatMap { Words.split($0) }, wanted)
     }
 
+    /// All of the words are in the title.
+    static func isTitled(_ row: ItemRow, _ wanted: [String]) -> Bool { score(row, wanted) > 1 }
+
     /// - Parameter wanted: folded words.
     /// - Returns: the rows of the best score; all of them where none fits, for the server found them by something not shown.
     static func best(_ rows: [ItemRow], for wanted: [String]) -> [ItemRow] {

@@ -31,6 +31,8 @@ internal import Store
     var early: [@LoopActor () -> Void] = []
     /// Why the last opening failed, for those who wait for it.
     var failure: ControlError?
+    /// What could not be opened last.
+    var wanted: ItemID?
     /// What plays was asked for as one track.
     var isWhole = false
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
@@ -40,6 +42,8 @@ internal import Store
     var notices: Notices?
     /// Told to the listener until it is over: a journal that cannot be written.
     var trouble: String?
+    /// Told as long as this run lasts: a journal that had to be begun anew.
+    var notice: String?
     /// What plays next; changed by ``line(_:)``.
     var queue = Queue()
     /// What can be played here; empty until GStreamer has said.
@@ -55,6 +59,8 @@ internal import Store
     var librarian: Librarian? { didSet { librarian?.listen { [weak self] in self?.emitRefreshed() } } }
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
+    /// Another device may have gone on with this; the server is asked when it has all of ours.
+    var doubted: ItemID?
     private var playerTimer: LoopTimer?
     private var syncTimer: LoopTimer?
     private var syncDeadline: Int64?
@@ -89,6 +95,7 @@ internal import Store
             librarian?.heard(report, of: live.account?.id)
             heard(live: report)
         }
+        shelves.listen { [weak self] in self?.answered(by: $0) }
     }
 
     // MARK: Events
@@ -303,6 +310,7 @@ internal import Store
             sync.answered(ticket, account: account, outcome, at: time.now, spread: Double.random(in: 0..<1)))
         settleDrains()
         notices?.lookAtUnsent()
+        lookAgain()
     }
 
     /// For the rooms that change the sync machine from outside: commands, login, start.

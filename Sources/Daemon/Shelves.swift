@@ -30,6 +30,7 @@ internal import Store
     private(set) var trouble: String?
     /// Called when a server has ended a login.
     var onSignedOut: (@LoopActor (Account) -> Void)?
+    private var listener: (@LoopActor (_ account: String) -> Void)?
 
     init(
         store: Store, vault: any Vault, transport: any Transport, covers: CoverCache, model: String,
@@ -42,6 +43,9 @@ internal import Store
         self.time = time
         device = ShelfDevice(id: store.deviceID, version: dogearVersion, model: model)
     }
+
+    /// - Parameter onAnswer: an account's server has answered as it should.
+    func listen(_ onAnswer: @escaping @LoopActor (_ account: String) -> Void) { listener = onAnswer }
 
     // MARK: Accounts
 
@@ -110,7 +114,7 @@ internal import Store
             log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
             return row(account, unsent: 0)
         } catch {
-            throw ControlError(error)
+            throw ControlError(ControlError(error).kind, error.atLogin)
         }
     }
 
@@ -218,6 +222,7 @@ internal import Store
     private func noteClock(_ client: ShelfClient) async {
         let offset = await client.clockOffset
         offsets[client.account.id] = offset
+        listener?(client.account.id)
     }
 
     /// Where the server has the listener; nil if it cannot be asked or has nothing.

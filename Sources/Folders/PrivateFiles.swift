@@ -57,24 +57,28 @@ public enum PrivateFiles {
 
     /// Puts a new file of mode 0600 in the old one's place: after a crash or power cut there is the old one or the new
     /// one, whole. A symbolic link is kept and what it points to replaced.
-    public static func replace(_ path: String, with bytes: [UInt8]) throws(FolderError) {
+    /// - Parameter isLasting: false for what can be found out again: the disk is not waited for, and a power cut may leave
+    ///   neither.
+    public static func replace(
+        _ path: String, with bytes: [UInt8], isLasting: Bool = true
+    ) throws(FolderError) {
         let target = resolved(path)
         var name = Array("\(target).XXXXXX".utf8CString)
         let descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw FolderError(path: path, code: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        let code = write(bytes, to: descriptor)
+        let code = write(bytes, to: descriptor, isLasting)
         close(descriptor)
         guard code == 0, rename(name, target) == 0 else {
             let code = code == 0 ? errno : code
             unlink(name)
             throw FolderError(path: path, code: code)
         }
-        if let folder = parent(of: target) { sync(folder: folder) }
+        if isLasting, let folder = parent(of: target) { sync(folder: folder) }
     }
 
     /// - Returns: 0, or the code of the call that failed.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, _ isLasting: Bool) -> Int32 {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -82,7 +86,7 @@ public enum PrivateFiles {
             if count < 0 { return errno }
             rest = rest.dropFirst(count)
         }
-        return fsync(descriptor) == 0 ? 0 : errno
+        return !isLasting || fsync(descriptor) == 0 ? 0 : errno
     }
 
     /// So that the new name is on the disk too.

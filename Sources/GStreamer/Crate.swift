@@ -35,7 +35,9 @@ final class StreamFile: Sendable {
         let size = try await size()
         let finder = await finder()
         let cut = try await finder.cut(before: offset)
-        await remember(finder.memory())
+        let memory = await finder.memory()
+        // Nobody who listens waits for that.
+        Task { await remember(memory) }
         return Opening(
             file: self, size: size, cut: cut ?? Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false),
             reachesAll: cut == nil)

@@ -1,5 +1,6 @@
 internal import CGStreamer
 internal import EventLoop
+internal import Framing
 public import Listening
 
 /// Reads files through GstDiscoverer, on a thread of its own: one file may take as long as its time limit.
@@ -20,6 +21,21 @@ public actor GStreamerInspector: Inspector {
             throw .unreadable(track: 0, reason: "its path is not absolute")
         }
         defer { g_free(uri) }
+        return try discover(uri)
+    }
+
+    /// The same for audio of a server, of which as much is read as its kind needs to be told.
+    public func inspect(_ stream: AudioStream, through shelf: any ByteShelf) async throws(EngineFailure) -> FileFacts {
+        _ = Library.ready
+        let file = StreamFile(reader: shelf.reader(of: stream), duration: .zero)
+        defer { file.close() }
+        let whole = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
+        let feed = Feed(Opening(file: file, size: try await file.size(), cut: whole, reachesAll: true)) { _ in }
+        defer { feed.close() }
+        do throws(EngineFailure) { return try discover(ByteSource.uri(of: feed)) } catch { throw feed.failure ?? error }
+    }
+
+    private func discover(_ uri: UnsafePointer<gchar>) throws(EngineFailure) -> FileFacts {
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
         guard let discoverer = gst_discoverer_new(guint64(Self.limit * 1_000_000_000), &error) else {

@@ -83,8 +83,12 @@ public struct Beginning: Hashable, Sendable {
     /// - Parameters:
     ///   - server: what the source says.
     ///   - own: where the player stands, which goes before the journal but not before another device.
-    public init(of item: Item, server: Place?, journal: Place?, own: BookTime? = nil) {
-        isOutdone = server.map { server in journal.map { $0.isOutdone(by: server) } ?? (own == nil) } ?? false
+    ///   - knowsOurs: the server had accepted all of ours before it was asked.
+    public init(of item: Item, server: Place?, journal: Place?, own: BookTime? = nil, knowsOurs: Bool = false) {
+        isOutdone =
+            server.map { server in
+                journal.map { $0.isOutdone(by: server, knowsOurs: knowsOurs) } ?? (own == nil)
+            } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
             written = journal.flatMap { $0.position == place ? $0.updated : nil }

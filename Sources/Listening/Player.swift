@@ -51,6 +51,8 @@ public struct Player: Sendable {
     public internal(set) var isBuffering = false
     /// What went wrong last, until something goes right.
     public internal(set) var error: String?
+    /// That was the server's doing, and is over when it answers.
+    var isServersError = false
     public internal(set) var load = LoadID(number: 0)
     public internal(set) var options = Options()
 
@@ -184,6 +186,10 @@ extension Player {
         case open(Item, at: BookTime, play: Bool, rate: Double, whole: Bool = false, copy: Int = 0)
         /// The source could not. `mayReturn`: the server did not answer; worth another try.
         case openFailed(String, mayReturn: Bool)
+        /// The server that could not give it answers again.
+        case serverAnswers
+        /// Its account is no longer here: what went wrong with it is nobody's affair any more.
+        case loggedOut
         /// Known from the journal at start, or gone to while stopped: can be resumed, is not loaded.
         case restore(Item, at: BookTime, rate: Double, finished: Bool, copy: Int = 0)
         /// The queue changed.

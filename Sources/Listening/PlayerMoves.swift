@@ -16,6 +16,12 @@ extension Player {
             self.copy = copy
             return open(item, at: place, play: play, rate: rate)
         case .openFailed(let why, let mayReturn): return openFailed(why, mayReturn: mayReturn)
+        case .serverAnswers:
+            if isServersError { error = nil }
+            return []
+        case .loggedOut:
+            error = nil
+            return []
         case .restore(let item, let place, let rate, let finished, let copy):
             return restore(item, at: place, rate: rate, finished: finished, copy: copy)
         case .lineup(let lineup):
@@ -125,6 +131,7 @@ extension Player {
     private mutating func openFailed(_ why: String, mayReturn: Bool) -> [Effect] {
         error = why
         turn = nil
+        isServersError = mayReturn
         guard case .opening(let play) = phase else { return [] }
         if mayReturn, play, failures > 0, let item { return retry(item, play: play) }
         phase = item == nil ? .empty : .stopped
@@ -167,7 +174,9 @@ extension Player {
             phase = .opening(play: true)
             chosen = nil
             error = nil
-            return [.reopen(item.id, at: start, play: true, after: .zero)]
+            // From the end, or from where it was marked as finished, back to what is still to be heard.
+            let back: [Effect] = start == place ? [] : [.jumped(item.id, from: place, to: start, .begin)]
+            return back + [.reopen(item.id, at: start, play: true, after: .zero)]
         }
         return []
     }
@@ -357,6 +366,7 @@ extension Player {
         self.failures = failures
         effects.append(.unload)
         error = failure.sentence
+        isServersError = failure.mayReturn
         if wasPlaying, play, failure.mayReturn { return effects + retry(item, play: play) }
         self.failures = 0
         return effects + [.close(item.id)]
@@ -378,14 +388,15 @@ extension Player {
         isSilenced = true
         pausedSince = since ?? now.sinceStart
         if wasPlaying {
+            isServersError = false
             error = "the sound output is gone: \(reason); 'dogear play' goes on through the one there is then"
         }
         return effects
     }
 
-    /// Asks again at once, then after one, two and from then on every three seconds.
+    /// Asks again at once, then after one and from then on every two seconds: a server that is back is noticed soon.
     private mutating func retry(_ item: Item, play: Bool) -> [Effect] {
-        let delay = BookTime.seconds(Double(min(failures, 3)))
+        let delay = BookTime.seconds(Double(min(failures, 2)))
         failures += 1
         phase = .opening(play: play)
         isBuffering = true

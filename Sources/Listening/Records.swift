@@ -25,10 +25,15 @@ extension Place {
     /// Whether what a server says is another device's newer place, and not our own come back.
     ///
     /// Near the end a server is told a place before the true one, see ``Stretch/reportable``: that is ours as well.
-    public func isOutdone(by server: Place) -> Bool {
-        guard server.updated > updated + Self.clockTolerance else { return false }
+    /// - Parameter knowsOurs: the server had accepted all of ours before it said this, see ``Sync/hasTold(_:)``. A place
+    ///   that is not ours is then another device's, even where the clocks cannot tell which came first.
+    public func isOutdone(by server: Place, knowsOurs: Bool = false) -> Bool {
         let told = Stretch.reportable(position, of: duration)
-        return server.isFinished || (server.position - told).microseconds.magnitude > 100_000
+        let isElsewhere = (server.position - told).microseconds.magnitude > 100_000
+        let ahead = server.updated.subtractingSaturating(updated)
+        if ahead > Self.clockTolerance { return server.isFinished || isElsewhere }
+        // The mark alone says nothing so early: a library may take our own place for finished.
+        return knowsOurs && isElsewhere && !isFinished && ahead >= -Self.clockTolerance
     }
 }
 
@@ -95,6 +100,12 @@ public struct Stretch: Hashable, Sendable {
     public static func reportable(_ place: BookTime, of duration: BookTime) -> BookTime {
         guard duration > .zero, place < duration else { return place }
         return min(place, max(.zero, duration - finishZone))
+    }
+
+    /// The place of an item whose finish is taken back: where it was, and of one that was heard to its very end its last
+    /// seconds.
+    public static func unfinished(_ place: BookTime, of duration: BookTime) -> BookTime {
+        duration > .zero && place >= duration ? max(.zero, duration - finishZone) : place
     }
 
     /// Something the server has not confirmed yet.

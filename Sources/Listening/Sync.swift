@@ -14,6 +14,16 @@ public struct Sync: Sendable {
         case local([Stretch])
         case progress(ProgressWrite)
 
+        /// It tells a place of this item.
+        func isAbout(_ item: ItemID) -> Bool {
+            switch self {
+            case .sync(_, item, _, _, _): true
+            case .local(let rows): rows.contains { $0.item == item }
+            case .progress(let write): write.item == item
+            case .sync, .close: false
+            }
+        }
+
         /// For the log.
         public var name: String {
             switch self {
@@ -127,7 +137,7 @@ public struct Sync: Sendable {
         for var stretch in stretches {
             if stretch.delivery == .open { stretch.delivery = .local }
             stretch.isClosed = true
-            effects.append(keep(stretch))
+            effects.append(keep(relieved(stretch)))
         }
         for write in writes { self.writes[write.item] = write }
         return effects + pump(now)
@@ -226,7 +236,21 @@ public struct Sync: Sendable {
         isDue = false
         stretch.isClosed = true
         past = past.suffix(19) + [stretch.id]
-        return [keep(stretch)]
+        return [keep(relieved(stretch))]
+    }
+
+    /// Begun and not listened to, where another row already tells that place: sent on its own it would only be a row of
+    /// no length in the server's history.
+    private func relieved(_ stretch: Stretch) -> Stretch {
+        guard stretch.listened == .zero, stretch.isUnsent, stretch.delivery != .parked,
+            waiting.values.contains(where: {
+                $0.item == stretch.item && $0.id != stretch.id && $0.isUnsent && $0.delivery != .parked
+                    && $0.reportable == stretch.reportable
+            })
+        else { return stretch }
+        var stretch = stretch
+        stretch.sentPlace = stretch.reportable
+        return stretch
     }
 
     /// A closed row waits until it is wholly delivered and the server has let go of it.

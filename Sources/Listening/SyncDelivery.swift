@@ -153,7 +153,7 @@ extension Sync {
             stretch.isHeldByServer = false
             // Closing wrote the server's own count of a session whose answers were lost, now or by an earlier request
             // that seemed lost: ours goes over it once more.
-            if stretch.delivery == .local, stretch.listened > .zero || stretch.sentPlace != nil {
+            if stretch.delivery == .local, stretch.listened > .zero {
                 stretch.sentListened = .zero
                 stretch.sentPlace = .unknown
             }

@@ -15,6 +15,15 @@ extension Sync {
         live?.id == session || waiting[session] != nil || past.contains(session)
     }
 
+    /// Whether a server has accepted everything that happened to this item here: what it then says of another place is
+    /// another device's word.
+    public func hasTold(_ item: ItemID) -> Bool {
+        // Of a session that was begun somewhere it hears only with the first listening.
+        if let live, live.item == item, live.sentPlace == nil { return false }
+        return writes[item] == nil && !unsent.contains { $0.item == item }
+            && !inFlight.values.contains { $0.isAbout(item) }
+    }
+
     /// Whether a command of the listener's for this item has yet to arrive: until then the server knows less than we do.
     public func owes(_ item: ItemID) -> Bool { writes[item].map { $0.refusal == nil } ?? false }
 

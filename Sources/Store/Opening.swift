@@ -1,6 +1,7 @@
 internal import Folders
 internal import FoundationEssentials
 internal import GRDB
+internal import GRDBSQLite
 internal import Glibc
 
 /// Opens the database whatever state it is in.
@@ -10,7 +11,7 @@ struct Opening {
     func open() throws -> (DatabaseQueue, StoreNotice?) {
         do { return (try connect(), nil) } catch {
             guard case .damaged = StoreError(error, path: path) else { throw error }
-            let aside = try setAside()
+            let aside = try setAside("damaged")
             let queue = try connect()
             return (queue, rescue(from: aside, to: queue))
         }
@@ -37,8 +38,35 @@ struct Opening {
         return try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'deviceId'") ?? ""
     }
 
-    private func connect() throws -> DatabaseQueue {
+    /// A new file with all that is in a database whose own is gone.
+    /// - Returns: where what was found in its place is now.
+    func renew(from old: DatabaseQueue) throws -> (DatabaseQueue, aside: String?) {
+        try makeFolder()
+        let fresh = "\(path).new"
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(fresh + suffix) }
+        try PrivateFiles.makeFile(fresh)
+        let copy = try DatabaseQueue(path: fresh)
+        try old.backup(to: copy)
+        try copy.close()
+        // Else it would take the new one's log, of the same name, away with it when it is closed.
+        try old.writeWithoutTransaction { db in
+            var keeps: Int32 = 1
+            let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
+        let aside = access(path, F_OK) == 0 ? try setAside("replaced") : nil
+        // A log that was left behind would be taken for the new one's.
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        guard rename(fresh, path) == 0 else { throw FolderError(path: path, code: errno) }
+        return (try connect(), aside)
+    }
+
+    private func makeFolder() throws {
         if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+    }
+
+    private func connect() throws -> DatabaseQueue {
+        try makeFolder()
         // SQLite gives the write-ahead log and the index of it the rights of the database itself.
         try PrivateFiles.makeFile(path)
         var configuration = Configuration()
@@ -60,8 +88,8 @@ struct Opening {
     }
 
     /// - Returns: the new name of the database; its write-ahead log and index go with it.
-    private func setAside() throws -> String {
-        let aside = "\(path).damaged-\(stamp())"
+    private func setAside(_ why: String) throws -> String {
+        let aside = "\(path).\(stamp(why))"
         for suffix in ["", "-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 {
             let code = errno
             if code != ENOENT { throw FolderError(path: path + suffix, code: code) }
@@ -69,17 +97,17 @@ struct Opening {
         return aside
     }
 
-    /// `YYYYMMDD-HHMMSS` by the clock on the wall, with `-2`, `-3` behind it when that is taken.
-    private func stamp() -> String {
+    /// `WHY-YYYYMMDD-HHMMSS` by the clock on the wall, with `-2`, `-3` behind it when that is taken.
+    private func stamp(_ why: String) -> String {
         var now = time(nil)
         var parts = tm()
         localtime_r(&now, &parts)
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let date = "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))"
-        let stamp = "\(date)-\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
+        let stamp = "\(why)-\(date)-\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
         var name = stamp
         var number = 1
-        while access("\(path).damaged-\(name)", F_OK) == 0 {
+        while access("\(path).\(name)", F_OK) == 0 {
             number += 1
             name = "\(stamp)-\(number)"
         }

@@ -1,12 +1,11 @@
 internal import Dispatch
-internal import Folders
 internal import GRDB
 public import Listening
 
 /// The journal: where the listener is, what was listened to and not yet delivered, accounts, cached descriptions.
 ///
-/// One connection on one serial queue: everything is done in the order in which it was given, and a read sees what was
-/// given before it. SQLite keeps a write-ahead log with `synchronous = NORMAL`: a commit survives the death of the
+/// One connection on one serial line: everything is done in the order in which it was given, and a read sees what was
+/// given before it. A database whose file was removed meanwhile is made anew before the next write. SQLite keeps a write-ahead log with `synchronous = NORMAL`: a commit survives the death of the
 /// process at any moment, and the death of the machine once a checkpoint has called fsync. A checkpoint follows the
 /// first write after the last one by ten seconds, and every ``flush()``; so a power cut loses ten seconds and the time
 /// one write takes, within the fifteen that are promised.
@@ -17,8 +16,8 @@ public final class Store: Sendable {
     public let notice: StoreNotice?
 
     private let path: String
-    private let queue: DatabaseQueue
-    private let health = Health()
+    private let line = DispatchQueue(label: "dogear.store")
+    private let keeper: Keeper
     private let checkpointAfter: DispatchTimeInterval
     private let onTrouble: @Sendable (StoreTrouble) -> Void
 
@@ -56,7 +55,7 @@ public final class Store: Sendable {
         _ queue: DatabaseQueue, _ path: String, _ notice: StoreNotice?, _ checkpointAfter: DispatchTimeInterval,
         _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws {
-        self.queue = queue
+        self.keeper = Keeper(queue, path)
         self.path = path
         self.notice = notice
         self.checkpointAfter = checkpointAfter
@@ -69,8 +68,8 @@ public final class Store: Sendable {
     public func post(_ entries: Entry...) { post(entries) }
 
     public func post(_ entries: [Entry]) {
-        queue.asyncWriteWithoutTransaction { db in
-            do { try self.commit(entries, db) } catch { self.hold(entries, StoreError(error, path: self.path)) }
+        line.async {
+            do { try self.commit(entries) } catch { self.hold(entries, StoreError(error, path: self.path)) }
         }
     }
 
@@ -85,25 +84,31 @@ public final class Store: Sendable {
     public func write(_ entries: Entry...) async throws(StoreError) { try await write(entries) }
 
     public func write(_ entries: [Entry]) async throws(StoreError) {
-        try await perform { db in try self.commit(entries, db) }
+        try await onLine { try self.commit(entries) }
     }
 
     /// Returns once everything given to the store before is on the disk.
     /// - Throws: if some of it still cannot be written, which stays held.
     public func flush() async throws(StoreError) {
-        try await perform { db in
-            if !self.health.held.isEmpty { try self.commit([], db) }
-            try self.checkpoint(db)
+        try await onLine {
+            if !self.keeper.held.isEmpty || self.keeper.isGone { try self.commit([]) }
+            try self.checkpoint()
         }
     }
 
-    /// On the queue, after all that was given before.
+    /// In its turn, after all that was given before.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
+        try await onLine { try self.keeper.database.writeWithoutTransaction(body) }
+    }
+
+    private func onLine<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { done in
-            queue.asyncWriteWithoutTransaction { db in
-                do { done.resume(returning: .success(try body(db))) } catch {
+            line.async {
+                do { done.resume(returning: .success(try body())) } catch {
                     done.resume(returning: .failure(StoreError(error, path: self.path)))
                 }
             }
@@ -111,60 +116,51 @@ public final class Store: Sendable {
         return try result.get()
     }
 
-    /// On the queue.
-    private func commit(_ entries: [Entry], _ db: Database) throws {
-        try db.inTransaction(.immediate) {
-            for entry in health.held { try entry.write(to: db) }
-            for entry in entries { try entry.write(to: db) }
-            return .commit
+    /// On the line.
+    private func commit(_ entries: [Entry]) throws {
+        if keeper.isGone {
+            let aside = try keeper.renew()
+            onTrouble(.renewed(path: path, setAside: aside))
         }
-        health.held = []
-        if health.isFailing {
-            health.isFailing = false
+        try keeper.database.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                for entry in keeper.held { try entry.write(to: db) }
+                for entry in entries { try entry.write(to: db) }
+                return .commit
+            }
+        }
+        keeper.letGo()
+        // On a full disk what needs no more room is still written, until it does: that is not the end of it.
+        if keeper.isFailing, keeper.hasRoom {
+            keeper.isFailing = false
             onTrouble(.ended)
         }
-        if !health.checkpointIsDue {
-            health.checkpointIsDue = true
+        if !keeper.checkpointIsDue {
+            keeper.checkpointIsDue = true
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + checkpointAfter) { [weak self] in
                 guard let self else { return }
-                self.queue.asyncWriteWithoutTransaction { db in
-                    do { try self.checkpoint(db) } catch { self.tell(StoreError(error, path: self.path)) }
+                self.line.async {
+                    do { try self.checkpoint() } catch { self.tell(StoreError(error, path: self.path)) }
                 }
             }
         }
     }
 
-    /// On the queue. The write-ahead log reaches the disk first, then what it says reaches the database.
-    private func checkpoint(_ db: Database) throws {
-        health.checkpointIsDue = false
-        try db.checkpoint(.passive)
+    /// On the line. The write-ahead log reaches the disk first, then what it says reaches the database.
+    private func checkpoint() throws {
+        keeper.checkpointIsDue = false
+        try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
     }
 
-    /// On the queue.
+    /// On the line.
     private func hold(_ entries: [Entry], _ error: StoreError) {
-        if error.mayPass { health.hold(entries) }
+        if error.mayPass { keeper.hold(entries) }
         tell(error)
     }
 
     private func tell(_ error: StoreError) {
-        if health.isFailing { return }
-        health.isFailing = true
+        if keeper.isFailing { return }
+        keeper.isFailing = true
         onTrouble(.began(error))
-    }
-}
-
-/// What is known between two writes.
-private final class Health: @unchecked Sendable {  // only touched on the database's queue
-    var isFailing = false
-    var checkpointIsDue = false
-    /// What could not be written, the oldest first.
-    var held: [Entry] = []
-
-    func hold(_ entries: [Entry]) {
-        let subjects = Set(entries.compactMap(\.subject))
-        held.removeAll { entry in entry.subject.map(subjects.contains) ?? false }
-        held += entries
-        let moves = held.indices.filter { held[$0].subject == nil }
-        for index in moves.dropLast(50).reversed() { held.remove(at: index) }
     }
 }

@@ -68,6 +68,15 @@ public enum StoreTrouble: Hashable, Sendable {
     case began(StoreError)
     /// All that was held is now written.
     case ended
+    /// The database was removed while it was open, and made anew from what it held.
+    case renewed(path: String, setAside: String?)
+
+    /// For the listener, of what is over but should be known.
+    public var notice: String? {
+        guard case .renewed(let path, let aside) = self else { return nil }
+        let found = aside.map { "; the file that was found in its place is kept as \($0)" } ?? ""
+        return "\(path) was removed while dogear ran; it was made anew, with all that was in it\(found)"
+    }
 }
 
 /// The journal was damaged and set aside when it was opened.

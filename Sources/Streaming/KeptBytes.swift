@@ -61,7 +61,7 @@ internal import Glibc
     /// Found out again where it cannot be written.
     func remember(_ memory: [UInt8]) {
         guard let notes, isOnDisk else { return }
-        try? PrivateFiles.replace(notes, with: memory)
+        try? PrivateFiles.replace(notes, with: memory, isLasting: false)
     }
 
     /// - Returns: nil unless all of it is here.

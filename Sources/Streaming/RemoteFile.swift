@@ -28,6 +28,9 @@ internal import Listening
     private var lastReason: String?
     private var retryAt: ContinuousClock.Instant?
     private var alarm: Task<Void, any Error>?
+    /// How often in a row a transfer that was waited for brought nothing for too long.
+    private var silences = 0
+    private var watch: Task<Void, any Error>?
     /// The server has said no: only a read that needs it asks again.
     private var isRefused = false
 
@@ -165,7 +168,7 @@ internal import Listening
         kept.holdInMemory(only: readers.values.map { max(0, $0.from - limits.gap)..<$0.to + limits.ahead + limits.gap })
         looks += 1
         for target in targets.map(bounded) where target.offset < target.end {
-            if let transfer = transfers.first(where: { brings(target, $0) }) {
+            if let transfer = transfers.first(where: { brings(target, $0) }), !isSilent(transfer, target) {
                 transfer.isWanted(look: looks, read: readCount)
             } else {
                 begin(target)
@@ -173,6 +176,27 @@ internal import Listening
         }
         for transfer in transfers { transfer.lastLook == looks ? transfer.unpark() : transfer.park() }
         if readers.isEmpty { for transfer in transfers { drop(transfer) } }
+    }
+
+    /// Whether a transfer that somebody waits for has brought nothing for so long that another may do better. It is
+    /// dropped then; until then it is looked at again when its time is up.
+    private func isSilent(_ transfer: Transfer, _ target: Target) -> Bool {
+        guard target.isUrgent else { return false }
+        let patience = min(limits.idle, limits.silence * Double(1 << min(silences, 8)))
+        let deadline = transfer.heardAt + .seconds(patience)
+        guard transfer.isParked || deadline > .now else {
+            silences += 1
+            drop(transfer)
+            return true
+        }
+        if watch == nil {
+            watch = Task { [weak self] in
+                try await Task.sleep(until: deadline, clock: .continuous)
+                self?.watch = nil
+                self?.steer()
+            }
+        }
+        return false
     }
 
     private func bounded(_ target: Target) -> Target {
@@ -331,6 +355,7 @@ internal import Listening
 
     private func forgive() {
         failures = 0
+        silences = 0
         tlsFailures = 0
         lastReason = nil
     }

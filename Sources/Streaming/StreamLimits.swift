@@ -9,15 +9,18 @@ public struct StreamLimits: Hashable, Sendable {
     public var gap: Int64 = 256 << 10
     /// Until there must be a connection.
     public var connect = 3.0
-    /// Without a byte, until the connection counts as lost.
+    /// Without a byte, until the connection counts as lost: of one that reads ahead, and
     public var idle = 15.0
+    /// of one whose bytes are being waited for. Each time that happens the next is given twice as long, up to `idle`:
+    /// some servers need their time.
+    public var silence = 3.0
     /// From the begin of one failed try to the next; the last for all that follow. The first is also the least time
     /// between the end of one and the next.
-    public var delays = [0.25, 0.5, 1, 1.5, 2]
+    public var delays = [0.25, 0.5, 1, 1.5]
     /// The most that a server's Retry-After is obeyed.
     public var longestRetryAfter = 30.0
     /// How long to try until the size of a file that was never seen must be known.
-    public var patience = 5.0
+    public var patience = 10.0
     /// What is kept on disk is recorded each time so many bytes were added.
     public var recorded: Int64 = 4 << 20
 

@@ -6,11 +6,13 @@
     private(set) var end: Int64?
     /// When it was started, for the delays between tries.
     let started = ContinuousClock.now
+    /// When it last brought something, or was let go on.
+    private(set) var heardAt = ContinuousClock.now
     /// Counts up with each look at what is wanted, and with each read.
     private(set) var lastLook = 0
     private(set) var lastRead = 0
     var task: Task<Void, Never>?
-    private var isParked = false
+    private(set) var isParked = false
     private var parked: CheckedContinuation<Void, Never>?
 
     init(from offset: Int64, to end: Int64?) {
@@ -26,14 +28,19 @@
     func begin(at offset: Int64, end: Int64?) {
         next = offset
         self.end = end
+        heardAt = .now
     }
 
-    func advance(_ count: Int) { next += Int64(count) }
+    func advance(_ count: Int) {
+        next += Int64(count)
+        heardAt = .now
+    }
 
     /// Stands still while the reading is elsewhere: the server waits.
     func park() { isParked = true }
 
     func unpark() {
+        if isParked { heardAt = .now }
         isParked = false
         parked?.resume()
         parked = nil

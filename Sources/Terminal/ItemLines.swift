@@ -143,6 +143,6 @@ extension ProgressReport {
         let place = finished ? "finished" : position > 0 ? "at \(Figures.clock(position))" : "at the beginning"
         return ["\(surface.paint(item.byline, .bold))  \(place)"]
             + (refused.map { ["The server refused: \(Clean.line($0))", "It is kept; see 'dogear sync'."] }
-                ?? (sent ? [] : ["The server could not be asked now; it will be told later."]))
+                ?? (sent ? [] : ["It will be sent when the server answers."]))
     }
 }

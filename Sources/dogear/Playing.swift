@@ -12,8 +12,10 @@ struct Play: DogearCommand {
               dogear play
               dogear play the hobbit
               dogear play ~/Audiobooks/Emma --at chapter:3
+              dogear play https://example.org/lectures/1.mp3
 
-            Playing goes on from your place unless --at says otherwise. When words fit several titles equally well \
+            Playing goes on from your place unless --at says otherwise; that in a file or at an address is kept on this \
+            computer only. When words fit several titles equally well \
             they are listed and you are asked; where nobody can be asked their ids are listed instead.
             """)
 

@@ -52,7 +52,7 @@ private let book = ItemID("abs:\(accountID)/book")!
             await sync(try recording(HTTPResponse(status: 500))) == .doubtful(.serverFault(server: server, status: 500))
         )
         #expect(await sync(try recording(.page)) == .doubtful(.notAudiobookshelf(server: server)))
-        #expect(await sync(try recording(.text("", status: 401))) == .later(.signedOut(server: server)))
+        #expect(await sync(try recording(HTTPResponse(status: 401))) == .later(.signedOut(server: server)))
         guard case .refused = await sync(try recording(.text("Forbidden", status: 403))) else {
             return #expect(Bool(false))
         }

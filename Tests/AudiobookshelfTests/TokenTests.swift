@@ -11,6 +11,8 @@ private final class TokenServer: Sendable {
     /// What is good now; the refresh token may be followed by the answer to it.
     let access = Locked("A2")
     let refreshAnswer = Locked<[Result<HTTPResponse, TransportError>]>([])
+    /// To any other token.
+    let refusal = Locked(HTTPResponse(status: 401, body: Array("Unauthorized".utf8)))
 
     static func tokens(_ access: String, _ refresh: String) -> HTTPResponse {
         .json(["user": ["username": "lena", "accessToken": .string(access), "refreshToken": .string(refresh)]])
@@ -23,7 +25,7 @@ private final class TokenServer: Sendable {
                 let answer = self.refreshAnswer.withLock { $0.count > 1 ? $0.removeFirst() : $0.first }
                 return try answer?.get() ?? Self.tokens("A2", "R2")
             }
-            guard request.bearer == self.access.withLock({ $0 }) else { return .text("Unauthorized", status: 401) }
+            guard request.bearer == self.access.withLock({ $0 }) else { return self.refusal.withLock { $0 } }
             return .json(["libraries": []])
         }
     }
@@ -108,6 +110,39 @@ private final class TokenServer: Sendable {
         #expect(error != nil && error != .signedOut(server: account().server))
         _ = try await client.libraries()
         #expect(reports.withLock { $0 }.isEmpty)
+    }
+
+    /// What proxies with a login of their own say.
+    private static let foreign: [HTTPResponse] = [
+        .text("<html>sign in</html>", status: 401, type: "text/html"), .text("Unauthorized", status: 401),
+        HTTPResponse(status: 401, headers: [HTTPHeader("WWW-Authenticate", "Basic realm=\"home\"")]),
+        .text("<html>denied</html>", status: 403, type: "text/html"), HTTPResponse(status: 407),
+    ]
+
+    @Test(arguments: foreign) func aProxysRefusalOfTheExchangeEndsNoLogin(answer: HTTPResponse) async throws {
+        server.refreshAnswer.withLock { $0 = [.success(answer), .success(TokenServer.tokens("A2", "R2"))] }
+        let client = try client(vault())
+        let error = await failure { () throws(ShelfError) in _ = try await client.libraries() }
+        #expect(error != nil && error != .signedOut(server: account().server))
+        _ = try await client.libraries()
+        #expect(reports.withLock { $0 }.isEmpty)
+    }
+
+    @Test(arguments: foreign.prefix(3)) func aProxysRefusalEndsNoAPIKey(answer: HTTPResponse) async throws {
+        server.refusal.withLock { $0 = answer }
+        let client = try client(vault("K", nil), .apikey)
+        let error = await failure { () throws(ShelfError) in _ = try await client.libraries() }
+        #expect(error == .tokenRefused(server: account().server) && error?.isTemporary == true)
+        server.access.withLock { $0 = "K" }
+        _ = try await client.libraries()
+        #expect(reports.withLock { $0 }.isEmpty)
+    }
+
+    @Test func aProxysForbiddenPageIsNotTheServersWord() async throws {
+        server.refusal.withLock { $0 = .text("<!doctype html><p>no", status: 403, type: "text/html") }
+        let client = try client(vault())
+        let error = await failure { () throws(ShelfError) in _ = try await client.libraries() }
+        #expect(error == .notAudiobookshelf(server: account().server) && error?.isTemporary == true)
     }
 
     @Test func aLostAnswerIsAskedForAgainWithTheOldToken() async throws {

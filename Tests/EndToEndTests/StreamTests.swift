@@ -85,12 +85,41 @@ import Testing
             try await watch(house, "playing", mayWait: true) { $0.state == .playing }
             let took = seconds(ContinuousClock.now - back)
             print("playing \(took) s after the server came back")
-            // Two seconds between two tries, and what a busy machine needs.
-            #expect(took < 6)
+            // A second and a half between two tries at most, and the first bytes.
+            #expect(took < 3 * Double(Sanitizer.patience))
             try await watch(house, "further on") { $0.position > dry.position + 2 }
             try await house.done("pause")
             try isWhole(try heard(house), from: 0)
             #expect(sessions(house) == 1)
+        }
+    }
+
+    @Test func connectionsThatBreakAgainAndAgainAreNotHeard() async throws {
+        try await listening { house, _ in
+            house.server.fail(.cut(afterBytes: 20_000), path: "/public/**", times: .max)
+            try await house.done("play", "riverbook", "--at", "30")
+            let begun = try await house.status("on its way") { $0.state == .playing && $0.position > 31 }
+            try await watch(house, "further on", mayWait: true) { $0.position > begun.position + 8 }
+            let count = asked(house).count
+            #expect(count > 5 && sessions(house) == 1, "\(count)")
+            try await house.done("pause")
+            try isWhole(try heard(house), from: 30)
+        }
+    }
+
+    /// Connections that are taken and stay open, with nothing coming any more: at opening, and again and again after.
+    @Test func aServerThatFallsSilentIsAskedAnew() async throws {
+        try await listening { house, _ in
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), path: "/public/**")
+            house.server.fail(.silent(afterBytes: 1_500_000, gate), path: "/public/**", times: 3)
+            try await house.done("play", "thunder")
+            #expect(gate.arrived > 0)
+            try await watch(house, "further on", mayWait: true) { $0.position > 10 }
+            let status = try await house.status()
+            #expect(status.error == nil && gate.arrived == 4 && sessions(house) == 1, "\(status), \(gate.arrived)")
+            try await house.done("pause")
+            try isWhole(try heard(house), from: 0)
         }
     }
 

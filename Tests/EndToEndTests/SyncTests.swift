@@ -33,6 +33,35 @@ import Testing
         }
     }
 
+    /// As one does whose process was stopped: connections are taken, and nothing is answered.
+    @Test(arguments: ["finish", "restart"]) func aServerThatHangsKeepsNobodyWaiting(_ command: String) async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "three rooms", "--at", "30")
+            try await house.done("play", "tidebook", "--at", "40")
+            try await house.status("on its way") { $0.position > 41 }
+            try await house.done("pause")
+            try await house.status("sent") { $0.unsent == 0 }
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), path: "/**", times: .max)
+            // What is loaded, and what is only known; far less than a request's patience, which is half a minute.
+            for what in [[], ["three", "rooms"]] {
+                let begun = ContinuousClock.now
+                let outcome = try await house.run(Child.built("dogear"), [command] + what)
+                #expect(outcome.code == 0 && outcome.output.contains("will be sent"), "\(outcome)")
+                #expect(ContinuousClock.now - begun < .seconds(15 * Sanitizer.patience))
+            }
+            let here = try await house.status("marked") { $0.unsent > 0 }
+            #expect(command == "restart" ? here.position == 0 : here.position > 41)
+            gate.release()
+            for item in [Library.book, Library.files] {
+                try await house.progress("told", of: item) {
+                    command == "finish" ? $0.isFinished : $0.currentTime == 0
+                }
+            }
+            try await house.status("sent") { $0.unsent == 0 }
+        }
+    }
+
     @Test(arguments: [403, 404, 400]) func aRefusedCommandStaysUntilSomebodyDecides(_ status: Int) async throws {
         try await House.signedIn { house, daemon in
             let fault = house.server.fail(

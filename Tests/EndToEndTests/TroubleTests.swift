@@ -152,6 +152,25 @@ import Testing
 
     // MARK: The journal
 
+    @Test(arguments: ["state.sqlite", ""]) func aJournalThatIsRemovedIsMadeAnew(_ name: String) async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "three rooms", "--at", "12")
+            try await house.done("play", "tidebook", "--at", "42")
+            try await house.run("rm", ["-rf", "\(house.state)/\(name)"])
+            let told = try await house.status("told of") { $0.error?.contains("was removed") == true }
+            #expect(told.state == .playing)
+            try await house.status("further on") { $0.position > told.position + 1 }
+            try await house.done("pause")
+            let place = try await house.status("sent") { $0.unsent == 0 }.position
+            try await house.kill()
+            let back = try await house.status()
+            #expect(abs(back.position - place) < 0.05 && back.error == nil, "\(place) became \(back)")
+            #expect(try await house.done("accounts", "--json").contains(House.user))
+            try await house.done("play", "three rooms")
+            #expect(try await house.status().position >= 12)
+        }
+    }
+
     enum Damage: CaseIterable {
         case noise, text, cutShort, hole
 

@@ -84,6 +84,33 @@ import Testing
         }
     }
 
+    /// As another client would that paused within the same second: the clocks cannot tell which came first.
+    private func goOnAtOnce(_ house: House, to seconds: Int) throws {
+        let own = try #require(house.server.progress(of: House.user, item: Library.book)?.lastUpdate)
+        house.server.setProgress(
+            of: House.user, item: Library.book,
+            ["currentTime": .int(seconds), "duration": 100, "lastUpdate": .int(own + 400)])
+    }
+
+    @Test func theOtherPausedAMomentLater() async throws {
+        try await House.signedIn { house, _ in
+            let left = try await playAndPause(house)
+            await isConnected(house)
+            try await house.status("sent") { $0.unsent == 0 }
+            try goOnAtOnce(house, to: 55)
+            try await house.status("where the other is") { $0.position == 55 && $0.state == .paused }
+            #expect(try await isKept(left, in: house))
+            // Stopped, with nobody to tell it.
+            cutOff(house)
+            house.server.restart()
+            try await house.done("stop")
+            try goOnAtOnce(house, to: 75)
+            try await house.done("play")
+            let there = try await house.status("playing") { $0.state == .playing }
+            #expect((75..<95).contains(there.position), "\(there)")
+        }
+    }
+
     /// The length of the pause is what is tested; nothing is waited for.
     private func pauseForLong() async throws { try await Task.sleep(for: .seconds(61)) }
 
@@ -194,7 +221,8 @@ import Testing
             try await house.status("on its way") { $0.position > 21 }
             try await house.done("stop")
             try await house.progress("where it stopped") { ($0.currentTime ?? 0) > 21 }
-            #expect(try await moves(house).allSatisfy { $0.cause != .device })
+            let moves = try await moves(house)
+            #expect(moves.allSatisfy { $0.cause != .device }, "\(moves)")
         }
     }
 

@@ -90,6 +90,45 @@ import Testing
         }
     }
 
+    /// A server takes the last ten seconds for finished; the place here is the listener's all the same.
+    @Test func aFinishInTheLastSecondsIsTakenBack() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "94")
+            try await house.done("pause")
+            let left = try await house.status("paused") { $0.state == .paused }.position
+            try await house.done("unfinish")
+            #expect(try await house.status().position == left, "it was not finished")
+            try await house.done("finish")
+            try await house.progress("finished") { $0.isFinished }
+            try await house.done("unfinish")
+            let back = try await house.progress("not finished") { !$0.isFinished }
+            #expect(abs((back.currentTime ?? 0) - 89.5) < 0.1)
+            #expect(abs(try await house.status().position - left) < 0.01)
+            try await house.done("play")
+            let on = try await house.status("playing") { $0.state == .playing }
+            #expect(on.position > left - 0.1, "\(left) became \(on)")
+        }
+    }
+
+    @Test func whatWasSoughtToItsEndAndPlayedAgainIsKept() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "20")
+            try await house.done("pause")
+            try await house.done("seek", "100%")
+            try await house.dogear("play")
+            try await house.status("at its end") { $0.state == .stopped && $0.position > 99 }
+            try await house.done("play")
+            let again = try await house.status("in the last seconds") { $0.state == .playing }
+            #expect((89..<99).contains(again.position))
+            try await house.done("pause")
+            let list = try await moves(house)
+            #expect(list.map(\.cause) == ["begin", "seek", "begin"], "\(list)")
+            #expect(abs(list[0].from - 99.95) < 0.1 && abs(list[0].to - 89.5) < 0.1)
+            try await house.done("undo")
+            try await house.status("back at the end") { $0.position > 99 }
+        }
+    }
+
     /// The server's own way to un-finish wipes the place; a lost answer must not leave it so.
     @Test(arguments: [StandInFault.dropBefore, .dropAfter, .serverError])
     func unfinishingWipesNoPlace(_ fault: StandInFault) async throws {

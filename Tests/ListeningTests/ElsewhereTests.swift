@@ -315,6 +315,52 @@ import Testing
         #expect(wire.request == .close(stretch: "s", item: emma.id), "and closes without a place")
     }
 
+    private func place(_ seconds: Double, at updated: Int64, finished: Bool = false) -> Place {
+        Place(
+            item: emma.id, position: .seconds(seconds), duration: .seconds(180), isFinished: finished, updated: updated)
+    }
+
+    @Test func ofTwoThatPausedWithinAMomentTheServersPlaceIsTheLater() {
+        let own = place(70, at: 10_000)
+        for moment in [9000, 10_000, 11_000] as [Int64] {
+            let other = place(120, at: moment)
+            #expect(!own.isOutdone(by: other), "it may be ours of a moment before")
+            #expect(own.isOutdone(by: other, knowsOurs: true))
+        }
+        #expect(!own.isOutdone(by: place(120, at: 7000), knowsOurs: true))
+        #expect(!own.isOutdone(by: place(70.05, at: 11_000), knowsOurs: true))
+        #expect(!own.isOutdone(by: place(70, at: 11_000, finished: true), knowsOurs: true), "by a rule of the library")
+        #expect(!place(175, at: 10_000).isOutdone(by: place(169.5, at: 11_000), knowsOurs: true), "what it was told")
+        #expect(!place(180, at: 10_000, finished: true).isOutdone(by: place(70, at: 11_000), knowsOurs: true))
+        let beginning = { (knowsOurs: Bool) in
+            Beginning(of: emma, server: self.place(120, at: 11_000), journal: own, knowsOurs: knowsOurs)
+        }
+        #expect(beginning(false).place == .seconds(70))
+        #expect(beginning(true).place == .seconds(120) && beginning(true).isOutdone)
+        #expect(beginning(true).steps.map(\.cause) == [.device])
+    }
+
+    @Test func whatTheServerHasOfOursIsKnown() {
+        var wire = Wire()
+        wire.open("s")
+        #expect(!wire.sync.hasTold(emma.id) && wire.sync.hasTold(plain.id), "nothing yet of where this one began")
+        wire.hear(20, to: 20, .pause)
+        #expect(!wire.sync.hasTold(emma.id), "on its way")
+        wire.answer(.later(retryAfter: nil))
+        #expect(!wire.sync.hasTold(emma.id) && wire.sync.hasTold(plain.id))
+        wire.now.wall += 1000
+        wire.pass(2)
+        wire.answer(.accepted)
+        #expect(wire.sync.hasTold(emma.id))
+        wire.take(
+            wire.sync.write(
+                ProgressWrite(item: emma.id, kind: .finish, position: nil, duration: .zero, made: wire.now.wall),
+                wire.now))
+        #expect(!wire.sync.hasTold(emma.id))
+        wire.answer(.refused("no"))
+        #expect(!wire.sync.hasTold(emma.id), "it never got that")
+    }
+
     @Test func ourOwnSessionsAreKnown() {
         var wire = Wire()
         wire.open("s")

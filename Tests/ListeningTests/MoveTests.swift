@@ -30,6 +30,24 @@ private struct Ring {
 }
 
 @Suite struct MoveTests {
+    @Test func whatBeginsAgainLeavesAWayBack() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.seek(to: .seconds(180)))
+        desk.report(.seeked(to: .seconds(179.95)))
+        desk.report(.ended)
+        #expect(desk.player.phase == .stopped && !desk.player.isFinished && desk.position == 179.95)
+        desk.send(.play)
+        #expect(desk.effects.first == .jumped(emma.id, from: .seconds(179.95), to: .seconds(169.5), .begin))
+        desk.send(.stop)
+        desk.send(.replace(.seconds(30), finished: true, .finish))
+        desk.send(.play)
+        #expect(desk.effects.first == .jumped(emma.id, from: .seconds(30), to: .zero, .begin))
+        #expect(Stretch.unfinished(.seconds(175), of: .seconds(180)) == .seconds(175))
+        #expect(Stretch.unfinished(.seconds(180), of: .seconds(180)) == .seconds(169.5))
+        #expect(Stretch.unfinished(.seconds(30), of: .zero) == .seconds(30))
+    }
+
     @Test func undoingAgainWalksBack() {
         var ring = Ring()
         ring.jump(to: 10)
@@ -175,7 +193,11 @@ private struct Ring {
         #expect(desk.heard?.place == .seconds(99.95) && desk.heard?.why == .stop)
         #expect(desk.player.phase == .stopped && !desk.player.isFinished)
         desk.send(.play)
-        #expect(desk.effects == [.reopen(plain.id, at: .seconds(89.5), play: true, after: .zero)])
+        #expect(
+            desk.effects == [
+                .jumped(plain.id, from: .seconds(99.95), to: .seconds(89.5), .begin),
+                .reopen(plain.id, at: .seconds(89.5), play: true, after: .zero),
+            ])
     }
 
     @Test func theEndHeardAfterAJumpIsTheEnd() {

@@ -29,6 +29,40 @@ import Testing
         #expect(later.kick(at: wire.now, isSign: true) == [])
     }
 
+    /// Killed while a pause was being told, begun again, and killed before a second of that was heard.
+    @Test func aSessionThatWasNotListenedToIsOnlyClosed() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(20, to: 20, .pause)
+        var begun = Stretch(
+            id: "t", item: emma.id, started: wire.now.wall, startPlace: .seconds(20), duration: .seconds(180),
+            delivery: .open)
+        begun.sentPlace = .zero
+        var told = Stretch(
+            id: "u", item: emma.id, started: wire.now.wall, startPlace: .seconds(10), duration: .seconds(180),
+            delivery: .open)
+        told.place = .seconds(20)
+        told.sentPlace = .seconds(20)
+        var later = Wire()
+        later.take(later.sync.restore([wire.rows["s"]!, begun], [], at: wire.now))
+        var locals: [[String]] = []
+        for _ in 0..<6 {
+            if case .local(let rows)? = later.request { locals.append(rows.map(\.id)) }
+            guard case .local? = later.request else {
+                if later.request != nil { later.answer(.gone) }
+                continue
+            }
+            later.answer(.rows(["s": nil, "t": nil]))
+        }
+        #expect(locals.allSatisfy { $0 == ["s"] } && !locals.isEmpty, "\(locals)")
+        #expect(later.sync.rows.isEmpty && later.rows.isEmpty)
+        var third = Wire()
+        third.take(third.sync.restore([told], [], at: wire.now))
+        #expect(third.request == .close(stretch: "u", item: emma.id))
+        third.answer(.accepted)
+        #expect(third.request == nil && third.rows.isEmpty)
+    }
+
     @Test func aLaterCommandTakesTheRefusedOnesPlace() {
         var wire = Wire()
         wire.take(wire.sync.write(command(.finish), wire.now))

@@ -84,6 +84,55 @@ import Testing
         }
     }
 
+    enum Removal: CaseIterable {
+        case file, folder, replaced
+
+        func done(_ folder: String, _ path: String) throws {
+            switch self {
+            case .file: try FileManager.default.removeItem(atPath: path)
+            case .folder: try FileManager.default.removeItem(atPath: folder)
+            case .replaced: try Data("another".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            }
+        }
+    }
+
+    @Test(arguments: Removal.allCases) func whatIsRemovedIsMadeAnew(_ removal: Removal) async throws {
+        try await withTemporaryFolder { outer in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let folder = "\(outer)/state"
+            let path = "\(folder)/state.sqlite"
+            var store: Store? = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            try await store?.write(.place(place(ulysses, 30)), .rate(ulysses, 1.5))
+            try await store?.flush()
+            try await store?.write(.place(place(ulysses, 31)))
+            try removal.done(folder, path)
+            for second in 1...5 { store?.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            #expect(try await store?.place(of: emma) == place(emma, 5))
+            // As after kill -9: nothing is closed or put in order.
+            do {
+                let found = try Store.open(at: path) { _ in }
+                #expect(found.notice == nil && found.deviceID == store?.deviceID)
+                #expect(try await found.place(of: emma) == place(emma, 5))
+                #expect(try await found.place(of: ulysses) == place(ulysses, 31))
+                #expect(try await found.rate(of: ulysses) == 1.5)
+            }
+            store?.journal(place: place(emma, 6), stretch: nil, at: 1)
+            try await store?.flush()
+            store = nil
+            #expect(try await Store.open(at: path) { _ in }.place(of: emma) == place(emma, 6))
+            trouble.finish()
+            let told = await Array(troubles)
+            guard case .renewed(path, let aside) = told.first, told.count == 1 else {
+                Issue.record("\(told)")
+                return
+            }
+            #expect((aside != nil) == (removal == .replaced))
+            if let aside { #expect(try String(contentsOfFile: aside, encoding: .utf8) == "another") }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(!names.contains { $0.contains(".new") }, "\(names)")
+        }
+    }
+
     @Test func aDatabaseTornAwayDoesNotEndTheProgram() async throws {
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)

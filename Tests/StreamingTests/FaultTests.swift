@@ -222,7 +222,7 @@ import Testing
             // Three: at once, and after 0.25 and 0.5 seconds.
             #expect((1...8).contains(broken.tries.withLock { $0 }))
             // Looked for often enough that one that comes back is noticed within three seconds.
-            #expect(limits.connect <= 3 && limits.delays.allSatisfy { $0 <= 2 })
+            #expect(limits.connect <= 3 && limits.delays.allSatisfy { $0 <= 1.5 })
         }
     }
 

@@ -24,24 +24,31 @@ struct ByteSequence: AsyncBufferedSequence {
     let source: ByteSource
     /// Throws after this many bytes, upon which the connection closes.
     let failsAfter: Int?
+    /// Waits there before that.
+    let gate: StandInGate?
 
-    func makeAsyncIterator() -> Iterator { Iterator(source: source, failsAfter: failsAfter) }
+    func makeAsyncIterator() -> Iterator { Iterator(source: source, failsAfter: failsAfter, gate: gate) }
 
     struct Iterator: AsyncBufferedIteratorProtocol {
         private let source: ByteSource
         private let failsAfter: Int?
+        private let gate: StandInGate?
         private var sent = 0
         private var handle: FileHandle?
 
-        init(source: ByteSource, failsAfter: Int?) {
+        init(source: ByteSource, failsAfter: Int?, gate: StandInGate?) {
             self.source = source
+            self.gate = gate
             self.failsAfter = failsAfter
         }
 
         mutating func next() async throws -> UInt8? { try await nextBuffer(suggested: 1)?.first }
 
         mutating func nextBuffer(suggested count: Int) async throws -> Data? {
-            if let failsAfter, sent >= failsAfter { throw SocketError.disconnected }
+            if let failsAfter, sent >= failsAfter {
+                await gate?.pass()
+                throw SocketError.disconnected
+            }
             let size = Swift.min(count, (failsAfter ?? source.count) - sent, source.count - sent)
             guard size > 0 else { return nil }
             let piece = try read(size)

@@ -23,13 +23,15 @@ struct Connection: Sendable {
             await gate.pass()
             // Cancelled: the server stops, and the request must not act after all.
             if Task.isCancelled { return Self.hangUp }
-        case .truncated, .dropAfter, .cut, nil: break
+        case .truncated, .dropAfter, .cut, .silent, nil: break
         }
         let answer = server.answer(call)
         switch fault {
         case .dropAfter: return Self.hangUp
         case .truncated: return await response(to: call, request, answer, limit: .max)
         case .cut(let count): return await response(to: call, request, answer, limit: count)
+        case .silent(let count, let gate):
+            return await response(to: call, request, answer, limit: count, gate: gate)
         case .status, .dropBefore, .hold, nil: return await response(to: call, request, answer, limit: nil)
         }
     }
@@ -44,7 +46,10 @@ struct Connection: Sendable {
     }
 
     /// - Parameter limit: after how many bytes of the body to hang up; `Int.max` means half of them.
-    private func response(to call: Call, _ request: HTTPRequest, _ answer: Answer, limit: Int?) async -> HTTPResponse {
+    /// - Parameter gate: waits there before hanging up.
+    private func response(
+        to call: Call, _ request: HTTPRequest, _ answer: Answer, limit: Int?, gate: StandInGate? = nil
+    ) async -> HTTPResponse {
         if case .webSocket = answer.body { return await upgrade(request) }
         var status = answer.status
         var source: ByteSource
@@ -74,16 +79,17 @@ struct Connection: Sendable {
             headers[HTTPHeader("Connection")] = "keep-alive"
             headers[HTTPHeader("Keep-Alive")] = "timeout=5"
         }
-        return Self.assemble(status, headers, call, answer.body, source, limit: limit)
+        return Self.assemble(status, headers, call, answer.body, source, limit: limit, gate: gate)
     }
 
     private static func assemble(
-        _ status: Int, _ given: HTTPHeaders, _ call: Call, _ body: Answer.Body, _ source: ByteSource, limit: Int?
+        _ status: Int, _ given: HTTPHeaders, _ call: Call, _ body: Answer.Body, _ source: ByteSource, limit: Int?,
+        gate: StandInGate?
     ) -> HTTPResponse {
         var headers = given
         let code = HTTPStatusCode(status, phrase: Answer.reason(status))
         let cut = limit.map { $0 == .max ? source.count / 2 : $0 }
-        let bytes = ByteSequence(source: source, failsAfter: cut)
+        let bytes = ByteSequence(source: source, failsAfter: cut, gate: gate)
         if case .chunked = body, call.method != "HEAD" {
             headers.removeValue(.contentLength)
             let chunks = HTTPBodySequence(from: bytes, suggestedBufferSize: ByteSequence.chunk)

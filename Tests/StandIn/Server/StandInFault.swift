@@ -11,6 +11,8 @@ public enum StandInFault: Sendable {
     case dropAfter
     /// Acts and sends this many bytes of the body, then closes.
     case cut(afterBytes: Int)
+    /// Acts and sends this many bytes of the body, then nothing until the gate opens, then closes.
+    case silent(afterBytes: Int, StandInGate)
     /// Waits at the gate before acting; then all goes on as usual.
     case hold(StandInGate)
 

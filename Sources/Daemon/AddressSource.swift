@@ -1,0 +1,131 @@
+internal import Folders
+internal import GStreamer
+internal import HTTP
+internal import Listening
+internal import Store
+
+/// Audio anywhere on the web as a source. `address:<as given>` names it once, `url:<hash>` from then on. Places are kept
+/// here; nothing is told to anybody.
+actor AddressSource: Source {
+    private let store: Store
+    private let transport: any Transport
+    private let shelf: any ByteShelf
+    private let covers: CoverCache
+    private let inspector = GStreamerInspector()
+    /// What was played in this run. An address with a login or a query is kept nowhere else.
+    private var known: [ItemID: (address: WebAddress, item: Item)] = [:]
+
+    /// What it is called once it was played; the address itself stays out of sight.
+    private nonisolated func name(of address: WebAddress) -> ItemID { address.id(salt: store.deviceID) }
+
+    static func has(_ id: ItemID) -> Bool { id.source == "address" || id.source == "url" }
+
+    init(store: Store, transport: any Transport, shelf: any ByteShelf, covers: CoverCache) {
+        self.store = store
+        self.transport = transport
+        self.shelf = shelf
+        self.covers = covers
+    }
+
+    func find(_ id: ItemID) async throws(SourceError) -> Found {
+        let address = try await address(of: id)
+        let stream = await stream(at: address)
+        let item: Item
+        if let played = known[name(of: address)]?.item {
+            item = played.with(stream)
+        } else {
+            item = try await look(at: address, stream)
+        }
+        known[item.id] = (address, item)
+        return Found(id: item.id, title: item.title, memory: item)
+    }
+
+    func open(_ found: Found) async throws(SourceError) -> Opened {
+        guard let item = found.memory as? Item else { throw SourceError(.failed, "'\(found.title)' was not looked at") }
+        return Opened(item: item)
+    }
+
+    private func address(of id: ItemID) async throws(SourceError) -> WebAddress {
+        if id.source == "address" {
+            guard let address = WebAddress(id.key) else {
+                throw SourceError(.usage, "that is no address; it begins with https:// and the name of a server")
+            }
+            guard !address.isPlaylist else {
+                throw SourceError(.usage, "\(address.host) has a playlist there; play the address of the audio itself")
+            }
+            return address
+        }
+        if let address = known[id]?.address { return address }
+        let kept = (try? await store.item(id))?.flatMap { $0.url.flatMap { WebAddress($0) } }
+        guard let kept, name(of: kept) == id else {
+            let host = kept.map { " at \($0.host)" } ?? ""
+            throw SourceError(
+                .notFound, "its address\(host) is not kept, for it may hold a login; play it by its address once more")
+        }
+        return kept
+    }
+
+    /// Where it is today: an address may only point at another.
+    private func stream(at address: WebAddress) async -> AudioStream {
+        var place = address
+        var authorization = address.authorization
+        for _ in 0..<5 {
+            let headers = authorization.map { [HTTPHeader("Authorization", $0)] } ?? []
+            let answer = try? await transport.send(HTTPRequest("HEAD", place.url, headers: headers, timeout: 10))
+            guard let answer, (300..<400).contains(answer.status), let location = answer[header: "Location"],
+                let next = place.redirected(to: location)
+            else { break }
+            // A login is for the server that it was given for.
+            if next.origin != place.origin { authorization = next.authorization }
+            place = next
+        }
+        return AudioStream(
+            url: place.url, headers: authorization.map { ["Authorization": $0] } ?? [:],
+            identity: name(of: address).description)
+    }
+
+    private func look(at address: WebAddress, _ stream: AudioStream) async throws(SourceError) -> Item {
+        let facts: FileFacts
+        do throws(EngineFailure) { facts = try await inspector.inspect(stream, through: shelf) } catch {
+            throw SourceError(error, of: address)
+        }
+        var item = Item(
+            id: name(of: address), kind: .file, title: facts.title ?? facts.album ?? address.name,
+            authors: facts.albumArtists.isEmpty ? facts.artists : facts.albumArtists, narrators: facts.composers,
+            tracks: [Track(start: .zero, duration: facts.duration, audio: .stream(stream), title: facts.title)],
+            chapters: facts.chapters)
+        item.genres = facts.genres
+        item.published = facts.date
+        item.summary = facts.summary
+        item.coverPath = facts.cover.flatMap { covers.keep($0.bytes) }
+        item.url = address.shown
+        return item
+    }
+}
+
+extension Item {
+    /// The same at the address that it has now.
+    fileprivate func with(_ stream: AudioStream) -> Item {
+        var item = Item(
+            id: id, kind: kind, title: title, authors: authors, narrators: narrators, series: series, podcast: podcast,
+            tracks: tracks.map {
+                Track(start: $0.start, duration: $0.duration, audio: .stream(stream), title: $0.title)
+            }, chapters: chapters)
+        (item.genres, item.published, item.summary) = (genres, published, summary)
+        (item.coverPath, item.url) = (coverPath, url)
+        return item
+    }
+}
+
+extension SourceError {
+    fileprivate init(_ failure: EngineFailure, of address: WebAddress) {
+        switch failure {
+        case .notFound: self.init(.notFound, "there is nothing at that address of \(address.host)")
+        case .refused: self.init(.failed, "\(address.host) refuses it; an address may hold a user and a password")
+        case .unreachable(let reason): self.init(.unreachable, "the audio does not come: \(reason)")
+        case .unreadable(_, let reason), .other(let reason), .noSink(let reason):
+            self.init(.failed, "what \(address.host) has there cannot be played: \(reason)")
+        case .missingDecoder: self.init(.failed, failure.sentence)
+        }
+    }
+}

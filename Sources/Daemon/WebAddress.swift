@@ -1,0 +1,86 @@
+internal import Folders
+internal import FoundationEssentials
+internal import Listening
+
+/// An http or https address that somebody gave to be played. User, password and query may open doors: only ``host`` and
+/// ``shown`` are for people.
+struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
+    /// What is asked for: without a user, a password and a fragment, percent-encoded.
+    let url: String
+    /// Of the user and the password that stood in it.
+    let authorization: String?
+    let host: String
+    /// Scheme, host and port.
+    let origin: String
+    /// Without a query.
+    let shown: String
+
+    /// - Returns: nil if it is no such address.
+    init?(_ text: String) {
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard scheme == "http" || scheme == "https", text.dropFirst(scheme.count).hasPrefix("://") else { return nil }
+        let rest = text.dropFirst(scheme.count + 3).prefix { $0 != "#" }
+        let authority = rest.prefix { !"/?".contains($0) }
+        let at = authority.lastIndex(of: "@")
+        let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+        host = Self.name(of: place)
+        guard !host.isEmpty, !rest.contains(where: { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } })
+        else { return nil }
+        let path = Self.encoded(rest.dropFirst(authority.count))
+        origin = "\(scheme)://\(place.lowercased())"
+        url = "\(origin)\(path.hasPrefix("/") ? "" : "/")\(path)"
+        shown = String(url.prefix { $0 != "?" })
+        authorization = at.map { at in
+            let words = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let login = words.map { String($0).removingPercentEncoding ?? String($0) }.joined(separator: ":")
+            return "Basic " + Data((words.count > 1 ? login : login + ":").utf8).base64EncodedString()
+        }
+    }
+
+    /// - Parameter salt: of this installation. Without it a short secret in a query could be guessed from the name.
+    func id(salt: String) -> ItemID {
+        var hash = ContentHash()
+        hash.add(salt.utf8)
+        hash.add(url.utf8)
+        return ItemID(source: "url", key: hash.hex)
+    }
+
+    /// What its last part calls it.
+    var name: String {
+        let last = shown.split(separator: "/").dropFirst(2).last.map(String.init) ?? host
+        let name = last.removingPercentEncoding ?? last
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex, last != host else { return name }
+        return String(name[..<dot])
+    }
+
+    var isPlaylist: Bool { [".m3u", ".m3u8", ".pls", ".xspf"].contains { shown.lowercased().hasSuffix($0) } }
+
+    /// Where a server sends on to; nil if that is nowhere, or out of an encrypted connection.
+    func redirected(to location: String) -> WebAddress? {
+        guard let base = URL(string: url), let target = URL(string: location, relativeTo: base),
+            let next = WebAddress(target.absoluteString), !url.hasPrefix("https:") || next.url.hasPrefix("https:")
+        else { return nil }
+        return next
+    }
+
+    var description: String { "an address of \(host)" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    private static func name(of place: Substring) -> String {
+        String(place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" })
+    }
+
+    /// As typed by people: blanks and letters of any language are encoded, what is encoded already stays.
+    private static func encoded(_ text: Substring) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            if byte > 32, byte < 127, !#""<>\^`{|}"#.utf8.contains(byte) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let hex = String(byte, radix: 16, uppercase: true)
+                encoded += hex.count == 1 ? "%0\(hex)" : "%\(hex)"
+            }
+        }
+        return encoded
+    }
+}

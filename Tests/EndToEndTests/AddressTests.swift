@@ -1,0 +1,109 @@
+import Control
+import EventLoop
+import Foundation
+import TestSupport
+import Testing
+
+/// Audio at an http address, without any account: its place is kept here, and what opens the door is shown to nobody.
+@Suite struct AddressTests {
+    private static let password = "p@ss 8134"
+    private static let token = "t0ken-5521"
+    private static let login = "Basic " + Data("ida:\(password)".utf8).base64EncodedString()
+
+    /// A server with one recording, at `/free.m4b`, and at `/locked.m4b` for who has a login and a token; `/go` leads to
+    /// the latter.
+    private func withServer(_ body: (LoopbackServer) async throws -> Void) async throws {
+        _ = try Library.all.get()
+        let audio = try Sounds.read("\(Sounds.folder)/e2e/tide/tide.m4b")
+        let server = try LoopbackServer { .bytes(Self.answer($0, audio)) }
+        defer { server.stop() }
+        try await body(server)
+    }
+
+    private static func answer(_ request: LoopbackServer.Request, _ audio: [UInt8]) -> [UInt8] {
+        let path = request.path.prefix { $0 != "?" }
+        let query = request.path.dropFirst(path.count)
+        let isKnown = request.headers["authorization"] == login && query == "?token=\(token)"
+        let whole =
+            switch path {
+            case "/go": LoopbackServer.response("302 Found", headers: ["Location": "/locked.m4b\(query)"])
+            case "/locked.m4b" where !isKnown: LoopbackServer.response("401 Unauthorized", body: Array("who?".utf8))
+            case "/locked.m4b", "/free.m4b": LoopbackServer.file(audio, type: "audio/mp4", for: request)
+            default: LoopbackServer.response("404 Not Found", body: Array("nothing".utf8))
+            }
+        let head = whole.count - (whole.firstRange(of: Array("\r\n\r\n".utf8)).map { whole.count - $0.upperBound } ?? 0)
+        return request.method == "HEAD" ? Array(whole[..<head]) : whole
+    }
+
+    @Test func itIsGoneOnWithWhereItWasLeft() async throws {
+        try await withServer { server in
+            try await House.with(keyring: .absent) { house in
+                try await house.daemon()
+                try await house.done("play", "\(server.address)/free.m4b", "--at", "40")
+                try await house.status("on its way") { $0.position > 40.5 && $0.state == .playing }
+                try await house.done("pause")
+                let left = try await house.status()
+                #expect(left.item?.id.hasPrefix("url:") == true && left.account == nil && left.unsent == 0, "\(left)")
+                #expect(left.duration.rounded() == 100 && left.chapter?.title == "The Flood", "\(left)")
+                try await house.done("play", "\(server.address)/free.m4b")
+                try await house.status("on its way") { $0.position > left.position && $0.state == .playing }
+                try await house.kill()
+                try await house.daemon()
+                try await house.done("play")
+                let back = try await house.status("playing") { $0.state == .playing }
+                #expect((left.position..<left.position + 15).contains(back.position), "\(left) became \(back)")
+                let none = try await house.dogear("play", "\(server.address)/none.mp3")
+                #expect(none.code == 2 && none.errors.contains("127.0.0.1"), "\(none)")
+                #expect(try await house.status().item?.id == left.item?.id, "what played goes on")
+            }
+        }
+    }
+
+    @Test func whatOpensTheDoorIsShownToNobody() async throws {
+        try await withServer { server in
+            try await House.with(keyring: .absent) { house in
+                let monitor = try await Monitor(house)
+                let daemon = try await house.daemon()
+                try await house.done("settings", "log.level", "debug")
+                let place = server.address.replacingOccurrences(of: "http://", with: "http://ida:p%40ss%208134@")
+                let door = "\(place)/go?token=\(Self.token)"
+                var said = ""
+                for what in ["\(place)/locked.m4b?token=no\(Self.token)", "\(place)x/?token=\(Self.token)"] {
+                    let outcome = try await house.dogear("play", what)
+                    #expect(outcome.code != 0)
+                    said += outcome.output + outcome.errors
+                }
+                try await house.done("play", door, "--at", "30")
+                try await house.status("on its way") { $0.position > 30.5 && $0.state == .playing }
+                try await house.done("pause")
+                let left = try await house.status()
+                said += try await house.done("status", "--json") + house.playerctl("metadata")
+                said += try await house.done("continue", "--json") + house.done("show", "--json")
+                said += try await house.done("queue", "add", door, "--json")
+                said += try await house.done("logs", "--level", "debug", "--limit", "2000", "--json")
+                try await monitor.mark()
+                daemon.send(SIGTERM)
+                _ = await daemon.end()
+                // The journal too knows no more than where to ask.
+                try await house.daemon()
+                let again = try await house.dogear("play")
+                #expect(again.code == 2 && again.errors.contains("by its address"), "\(again)")
+                #expect(try await house.status().position == left.position)
+                said += again.errors
+                try await house.done("play", door)
+                let back = try await house.status("playing") { $0.state == .playing }
+                #expect(back.position > left.position - 0.1 && back.item?.id == left.item?.id, "\(left), \(back)")
+                for file in [house.log, "\(house.state)/state.sqlite", "\(house.state)/state.sqlite-wal"] {
+                    said += (try? String(decoding: Sounds.read(file), as: UTF8.self)) ?? ""
+                }
+                // What the command itself hands to the daemon is between the two.
+                for message in monitor.messages() where message.field("destination") != ControlName.bus {
+                    said += message.text
+                }
+                for secret in [Self.password, "p%40ss", Self.token, String(Self.login.dropFirst(6))] {
+                    #expect(!said.contains(secret), "\(secret) was shown")
+                }
+            }
+        }
+    }
+}
