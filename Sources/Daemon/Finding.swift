@@ -7,8 +7,6 @@ internal import Store
 
 /// Finding things: in the index of the libraries where it is complete, else by asking the servers.
 extension Service {
-    /// For what shows where the listener is and what is new: as long as a server that answers may take to tell it.
-
     /// The index, if it can answer for all accounts.
     private var index: Librarian? { librarian.flatMap { $0.isReady ? $0 : nil } }
 
