@@ -197,6 +197,16 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(!desk.player.isFinished && desk.position == 30)
     }
 
+    @Test func norDoesAJumpPastTheEndFromTheEnd() {
+        var desk = Desk()
+        desk.open(plain, at: .seconds(50))
+        desk.send(.stop)
+        desk.send(.replace(plain.duration, finished: true, .finish))
+        let end = desk.position
+        #expect(desk.send(.seek(to: plain.duration)).isEmpty)
+        #expect(desk.player.isFinished && desk.position == end)
+    }
+
     @Test func stopKeepsThePlace() {
         var desk = Desk()
         desk.open(emma, at: .seconds(70))

@@ -39,6 +39,34 @@ import Testing
         #expect(wire.sync.rows.isEmpty)
     }
 
+    /// Said again after that, it would move the listener back to where the command was given.
+    @Test func listeningOutlivesTheCommandThatWasRefusedBefore() {
+        var wire = Wire()
+        wire.take(wire.sync.write(command(.place), wire.now))
+        wire.answer(.gone)
+        wire.open("s", at: 30)
+        #expect(wire.sync.parked == 1)
+        wire.hear(0, to: 30)
+        #expect(wire.sync.parked == 1, "nothing was heard yet")
+        wire.now.wall += 1000
+        let effects = wire.sync.heard(
+            .init(item: emma.id, place: .seconds(31), listened: .second, why: .tick), serverNow: wire.now.wall,
+            wire.now)
+        #expect(effects.contains(.removeWrite(emma.id)))
+        wire.take(effects)
+        wire.take(wire.sync.retry(at: wire.now))
+        #expect(wire.sync.unsentWrites.isEmpty && wire.sent.isEmpty)
+    }
+
+    /// A local session that is delivered after it would be taken as just as new.
+    @Test func aCommandIsLaterThanWhatWasHeardBeforeWhateverTheClockSays() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(5, to: 5)
+        wire.take(wire.sync.write(command(.restart, made: wire.now.wall), wire.now))
+        #expect(wire.sync.unsentWrites.map(\.made) == [wire.now.wall + 1])
+    }
+
     @Test func refusedRowsAreSentAgainOnceWhenAskedFor() {
         var wire = Wire()
         wire.open("s")
