@@ -9,6 +9,7 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: v1) }
         migrator.registerMigration("v2") { try $0.execute(sql: v2) }
+        migrator.registerMigration("v3") { try $0.execute(sql: v3) }
         return migrator
     }()
 
@@ -51,6 +52,9 @@ enum Schema {
         ALTER TABLE progress ADD COLUMN isPlaceKnown INTEGER NOT NULL DEFAULT 1;
         CREATE TABLE queue (number INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, json TEXT NOT NULL) STRICT;
         """
+
+    /// Servers are remembered with their clocks.
+    private static let v3 = "ALTER TABLE accounts ADD COLUMN clockOffset INTEGER NOT NULL DEFAULT 0"
 
     /// Descriptions of items that were merely looked at are dropped beyond the newest 500, so that browsing a large
     /// library does not grow the file for ever. Saving an item again gives it a new rowid.
