@@ -239,6 +239,8 @@ public struct Sync: Sendable {
     mutating func keep(_ stretch: Stretch) -> Effect {
         let isDone = !stretch.isHeldByServer && !stretch.isUnsent && stretch.delivery != .parked
         waiting[stretch.id] = isDone ? nil : stretch
+        // Of an earlier run perhaps; the server may be about to tell of it.
+        if isDone, !past.contains(stretch.id) { past = past.suffix(19) + [stretch.id] }
         return isDone ? .remove(stretch: stretch.id) : .save(stretch)
     }
 }
