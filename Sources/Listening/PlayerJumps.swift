@@ -76,7 +76,8 @@ extension Player {
             effects = [.heard(Heard(item: item.id, place: goal, listened: .zero, why: .seek))]
         case .opening, .stopped:
             place = goal
-            chosen = phase == .stopped ? nil : goal
+            // Stopped or not, the source may still be asked.
+            chosen = goal
             effects = [.placed(item.id, goal)]
         }
         isFinished = false

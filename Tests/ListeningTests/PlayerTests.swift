@@ -360,6 +360,33 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.player.phase == .paused)
     }
 
+    @Test func aPlaceChosenAfterStoppingCountsThoughTheSourceAnswersLate() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.stop)
+        desk.send(.play)
+        desk.send(.stop)
+        desk.send(.seek(to: .seconds(150)))
+        desk.send(.open(emma, at: .seconds(30), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(150)))
+        #expect(desk.player.phase == .paused && desk.position == 150)
+        // Asked for by name, it begins where that leads.
+        desk.send(.opening(play: true))
+        desk.send(.open(emma, at: .seconds(70), play: true, rate: 1))
+        #expect(desk.position == 70)
+    }
+
+    @Test func whatWasFinishedByHandIsNotBegunByALateAnswer() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.stop)
+        desk.send(.play)
+        desk.send(.stop)
+        desk.send(.replace(.seconds(30), finished: true, .finish))
+        #expect(desk.send(.open(emma, at: .seconds(30), play: true, rate: 1)).isEmpty)
+        #expect(desk.player.phase == .stopped && desk.player.isFinished)
+    }
+
     @Test func aSeekWhileLoadingIsCarriedOut() {
         var desk = Desk()
         desk.send(.opening(play: true))
