@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Folders
 internal import GRDB
 public import Listening
+internal import Synchronization
 
 /// The journal: where the listener is, what was listened to and not yet delivered, accounts, cached descriptions.
 ///
@@ -21,6 +22,7 @@ public final class Store: Sendable {
     private let health = Health()
     private let checkpointAfter: DispatchTimeInterval
     private let onTrouble: @Sendable (StoreTrouble) -> Void
+    private let given = Atomic<Int>(0)
 
     /// Opens the database, making it and its folder if they are missing: folder 0700, files 0600. A damaged one is set
     /// aside as `<path>.damaged-YYYYMMDD-HHMMSS` and ``notice`` says so. Blocks while it reads: not for the Loop.
@@ -69,7 +71,7 @@ public final class Store: Sendable {
     public func post(_ entries: Entry...) { post(entries) }
 
     public func post(_ entries: [Entry]) {
-        queue.asyncWriteWithoutTransaction { db in
+        enqueue { db in
             do { try self.commit(entries, db) } catch { self.hold(entries, StoreError(error, path: self.path)) }
         }
     }
@@ -102,7 +104,7 @@ public final class Store: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { done in
-            queue.asyncWriteWithoutTransaction { db in
+            enqueue { db in
                 do { done.resume(returning: .success(try body(db))) } catch {
                     done.resume(returning: .failure(StoreError(error, path: self.path)))
                 }
@@ -110,6 +112,17 @@ public final class Store: Sendable {
         }
         return try result.get()
     }
+
+    private func enqueue(_ body: @escaping @Sendable (Database) -> Void) {
+        given.add(1, ordering: .relaxed)
+        queue.asyncWriteWithoutTransaction { db in
+            body(db)
+            self.given.subtract(1, ordering: .releasing)
+        }
+    }
+
+    /// Something that was given to it is not done. Whoever waits for what is done has been resumed before.
+    var isBusy: Bool { given.load(ordering: .acquiring) > 0 }
 
     /// On the queue.
     private func commit(_ entries: [Entry], _ db: Database) throws {
@@ -127,7 +140,7 @@ public final class Store: Sendable {
             health.checkpointIsDue = true
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + checkpointAfter) { [weak self] in
                 guard let self else { return }
-                self.queue.asyncWriteWithoutTransaction { db in
+                self.enqueue { db in
                     do { try self.checkpoint(db) } catch { self.tell(StoreError(error, path: self.path)) }
                 }
             }
