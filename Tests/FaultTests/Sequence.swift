@@ -229,8 +229,9 @@ import Listening
             let at = before == nil ? now : at
             // The server compares it with the time at which it heard of ours.
             let isTaken = rig.upstream.place(of: thing).map { abs($0.position - place) < 0.01 } ?? false
-            guard isTaken, at >= entry.rival?.at ?? .min else { return }
-            entry.rival = Ledger.Rival(place: place, finished: false, at: at)
+            guard isTaken else { return }
+            // Taken over a later one, where the server's clock was set in between: what it has is what counts.
+            entry.rival = Ledger.Rival(place: place, finished: false, at: max(at, entry.rival?.at ?? .min))
         }
     }
 
