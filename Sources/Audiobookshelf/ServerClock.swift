@@ -5,8 +5,12 @@ internal import HTTP
 /// A header says in whole seconds when it was written, which was between our sending and our receiving: each answer
 /// leaves a range that the difference must lie in, and together they narrow it down far below a second.
 struct ServerClock: Sendable {
+    private let known: Int64
     private var low: Int64 = .min
     private var high: Int64 = .max
+
+    /// - Parameter offset: what it was when this server last answered.
+    init(offset: Int64 = 0) { known = offset }
 
     /// - Parameters: milliseconds since 1970 of our clock.
     mutating func observe(_ response: HTTPResponse, sent: Int64, received: Int64) {
@@ -19,9 +23,9 @@ struct ServerClock: Sendable {
         high = isAgreed ? min(high, bounds.1) : bounds.1
     }
 
-    /// Milliseconds to add to our clock; 0 while unknown and where the two agree within two seconds.
+    /// Milliseconds to add to our clock; 0 where the two agree within two seconds.
     var offset: Int64 {
-        guard low != .min, high != .max else { return 0 }
+        guard low != .min, high != .max else { return known }
         let middle = low + (high - low) / 2
         return abs(middle) < 2000 ? 0 : middle
     }

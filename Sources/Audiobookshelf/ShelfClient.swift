@@ -30,7 +30,7 @@ public actor ShelfClient {
     let now: @Sendable () -> Int64
     private let report: @Sendable (ShelfReport) -> Void
 
-    var clock = ServerClock()
+    var clock: ServerClock
     /// The last places of each item that the server has been told from here.
     var told: [ShelfItemID: [Told]] = [:]
     /// Whether `/public/session/...` answers here; nil until tried.
@@ -55,6 +55,7 @@ public actor ShelfClient {
         report: @escaping @Sendable (ShelfReport) -> Void = { _ in }
     ) throws(ShelfError) {
         self.account = account
+        clock = ServerClock(offset: account.clockOffset)
         server = try ServerAddress(account.server)
         self.transport = transport
         self.vault = vault

@@ -22,10 +22,11 @@ extension ShelfClient {
     public func sync(
         session: String, of item: ItemID? = nil, place: BookTime, listened: BookTime, duration: BookTime
     ) async -> SyncOutcome {
+        let said = now() + clockOffset
         let outcome = await outcome(.sync(session: session, body: stretch(place, listened, duration)))
         guard let id = item.flatMap({ ShelfItemID($0) }) else { return outcome }
         switch outcome {
-        case .accepted, .doubtful: tell(id, place, at: now() + clockOffset)
+        case .accepted, .doubtful: tell(id, place, at: said)
         case .sessionGone, .later, .refused: break
         }
         return outcome
@@ -128,7 +129,9 @@ extension ShelfClient {
         guard let last = told[id], let newest = last.map(\.at).max() else {
             return server.updated <= stretch.updated + Place.clockTolerance
         }
-        return newest <= stretch.updated
+        // What was told last is this very place, and the answer was lost: all others are older.
+        let isNewest = newest <= stretch.updated || last.last?.place == stretch.place
+        return isNewest
             && last.contains { (server.position - $0.place).microseconds.magnitude < 100_000 }
     }
 

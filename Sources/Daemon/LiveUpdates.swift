@@ -16,6 +16,7 @@ internal import Logging
 
     private let shelves: Shelves
     private let time: any Timekeeper
+    private let spread: @Sendable () -> Double
     private let log = Logger(label: "Live")
     private var listener: (@LoopActor (LiveReport) -> Void)?
     private(set) var account: Account?
@@ -25,9 +26,10 @@ internal import Logging
     /// Counts the connections: what an earlier one says, or was asked because of it, no longer counts.
     private(set) var number = 0
 
-    init(shelves: Shelves, time: any Timekeeper) {
+    init(shelves: Shelves, time: any Timekeeper, spread: @escaping @Sendable () -> Double) {
         self.shelves = shelves
         self.time = time
+        self.spread = spread
     }
 
     func listen(_ body: @escaping @LoopActor (LiveReport) -> Void) { listener = body }
@@ -62,7 +64,7 @@ internal import Logging
         let number = number
         state = .connecting
         let socket = ShelfSocket(
-            client: client, sleep: { [time] in await nap(.seconds($0), time) },
+            client: client, sleep: { [time] in await nap(.seconds($0), time) }, spread: spread,
             report: { report in LoopActor.onLoop { self.heard(report, number) } })
         self.socket = socket
         task = Task { await socket.run() }

@@ -94,11 +94,13 @@ extension Service {
         if let session = opened.session {
             let now = time.now
             let serverNow = self.serverNow(of: item.id, at: now)
+            // Where the listener has moved to meanwhile; stopped meanwhile, nothing is to be told.
+            let isBegun = player.phase != .stopped
             let known = opened.place.map { $0.isFinished ? nil : $0.position } ?? .zero
             sync { sync in
                 sync.opened(
-                    session: session, item: item.id, at: place, duration: item.duration, serverNow: serverNow,
-                    serverPlace: known, now)
+                    session: session, item: item.id, at: position, duration: item.duration, serverNow: serverNow,
+                    serverPlace: isBegun ? known : nil, now) + (isBegun ? [] : sync.closed(item.id, now))
             }
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }

@@ -19,6 +19,7 @@ internal import Store
     let paths: Paths
     let environment: [String: String]
     let time: any Timekeeper
+    private let spread: @Sendable () -> Double
     let log = Logger(label: "Daemon")
 
     private(set) var player: Player
@@ -72,10 +73,11 @@ internal import Store
     private var isAnnouncing = false
     let onQuit: @LoopActor () -> Void
 
+    /// - Parameter spread: random, 0..<1: how far tries again lie apart.
     init(
         bus: Bus, engine: any Engine, store: Store, shelves: Shelves, files: any Source, settings: SettingsDesk,
         paths: Paths, environment: [String: String], time: any Timekeeper = RealTime(),
-        onQuit: @escaping @LoopActor () -> Void
+        spread: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, onQuit: @escaping @LoopActor () -> Void
     ) {
         self.bus = bus
         self.engine = engine
@@ -86,10 +88,11 @@ internal import Store
         self.paths = paths
         self.environment = environment
         self.time = time
+        self.spread = spread
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
         shelf = JournalShelf(store: store)
-        live = LiveUpdates(shelves: shelves, time: time)
+        live = LiveUpdates(shelves: shelves, time: time, spread: spread)
         live.listen { [weak self] report in
             guard let self else { return }
             librarian?.heard(report, of: live.account?.id)
@@ -307,7 +310,7 @@ internal import Store
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
         }
         perform(
-            sync.answered(ticket, account: account, outcome, at: time.now, spread: Double.random(in: 0..<1)))
+            sync.answered(ticket, account: account, outcome, at: time.now, spread: spread()))
         settleDrains()
         notices?.lookAtUnsent()
         lookAgain()

@@ -54,6 +54,7 @@ internal import Store
         do throws(StoreError) { accounts = try await store.accounts() } catch {
             log.error("the accounts could not be read", metadata: ["why": "\(error)"])
         }
+        for account in accounts { offsets[account.id] = account.clockOffset }
     }
 
     var hasAccounts: Bool { !accounts.isEmpty }
@@ -127,6 +128,8 @@ internal import Store
     }
 
     private func adopt(_ account: Account) async throws(ShelfError) {
+        var account = account
+        account.clockOffset = offsets[account.id] ?? 0
         do throws(StoreError) { try await store.write(.account(account)) } catch {
             throw .file(reason: error.description)
         }
@@ -220,9 +223,14 @@ internal import Store
     }
 
     private func noteClock(_ client: ShelfClient) async {
-        let offset = await client.clockOffset
-        offsets[client.account.id] = offset
-        listener?(client.account.id)
+        let (id, offset) = (client.account.id, await client.clockOffset)
+        offsets[id] = offset
+        listener?(id)
+        guard let index = accounts.firstIndex(where: { $0.id == id }),
+            abs(accounts[index].clockOffset - offset) > Place.clockTolerance / 2
+        else { return }
+        accounts[index].clockOffset = offset
+        store.post(.account(accounts[index]))
     }
 
     /// Where the server has the listener; nil if it cannot be asked or has nothing.
@@ -245,6 +253,12 @@ internal import Store
         guard let account = accounts.first(where: { $0.id == id }), let client = try? client(account) else {
             return .signedOut
         }
+        let outcome = await perform(request, id, client)
+        await noteClock(client)
+        return outcome
+    }
+
+    private func perform(_ request: Sync.Request, _ id: String, _ client: ShelfClient) async -> Sync.Outcome {
         switch request {
         case .sync(let stretch, let item, let place, let listened, let duration):
             let outcome = await client.sync(

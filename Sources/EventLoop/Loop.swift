@@ -7,7 +7,7 @@ public import Listening
 @globalActor public actor LoopActor {
     public static let shared = LoopActor()
     private static let poller = Poller()
-    private static let executor = ThreadExecutor(name: "loop", wait: poller)
+    static let executor = ThreadExecutor(name: "loop", wait: poller)
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 

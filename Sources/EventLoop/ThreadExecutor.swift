@@ -16,7 +16,7 @@ public protocol ThreadWait: AnyObject {
 public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `waiting` is only touched on the thread
     private let jobs = Locked<[UnownedJob]>([])
     /// There may be jobs: asked several times for each message on the bus, where a lock would be felt.
-    private let hasJobs = Atomic<Bool>(false)
+    private let isFilled = Atomic<Bool>(false)
     private let thread = Atomic<UInt>(0)
     private let waiting: any ThreadWait
     private let name: String
@@ -39,7 +39,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
         let job = UnownedJob(job)
         let isFirst = jobs.withLock { queue in
             queue.append(job)
-            hasJobs.store(true, ordering: .releasing)
+            isFilled.store(true, ordering: .releasing)
             return queue.count == 1
         }
         if isFirst && !isOnThread { waiting.wake() }
@@ -50,12 +50,15 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
     public func isIsolatingCurrentContext() -> Bool? { isOnThread }
     public func checkIsolated() { precondition(isOnThread, "called off the \(name) thread") }
 
+    /// Jobs have come in that the thread has not taken up.
+    var hasJobs: Bool { isFilled.load(ordering: .acquiring) }
+
     private func drain() {
-        while hasJobs.load(ordering: .acquiring) {
+        while hasJobs {
             let batch = jobs.withLock { queue in
                 let batch = queue
                 queue.removeAll(keepingCapacity: true)
-                hasJobs.store(false, ordering: .relaxed)
+                isFilled.store(false, ordering: .relaxed)
                 return batch
             }
             for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }

@@ -53,8 +53,9 @@ extension Player {
         // Not the very end: landing there by hand must not finish the item.
         let goal = goal.clamped(to: .zero...max(.zero, item.duration - BookTime(microseconds: 50_000)))
         let from = spot
-        // From the start of what was heard to its end to that start: nobody takes back a finish by going nowhere.
-        if isFinished, phase == .stopped, goal == .zero, from == .zero, cause != .undo { return [] }
+        // From the start of what was heard to its end to that start, or on from its end: nobody takes back a finish by
+        // going nowhere.
+        if isFinished, phase == .stopped, goal == from, cause != .undo { return [] }
         var effects: [Effect] = []
         switch phase {
         case .empty: return []
@@ -80,7 +81,8 @@ extension Player {
             effects = [.heard(Heard(item: item.id, place: goal, listened: .zero, why: .seek))]
         case .opening, .stopped:
             place = goal
-            chosen = phase == .stopped ? nil : goal
+            // Stopped or not, the source may still be asked.
+            chosen = goal
             effects = [.placed(item.id, goal)]
         }
         isFinished = false

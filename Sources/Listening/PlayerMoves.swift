@@ -67,11 +67,14 @@ extension Player {
             effects += [.unload, .close(item.id)]
         }
         phase = .opening(play: play)
+        chosen = nil
         error = nil
         return effects
     }
 
     private mutating func open(_ item: Item, at place: BookTime, play: Bool, rate: Double) -> [Effect] {
+        // Finished by hand, or stopped before it began anew, while the source was asked: it is not begun.
+        if phase == .stopped, isFinished, self.item?.id == item.id { return [] }
         // Play, pause or stop pressed while the source was asked counts.
         var wanted = play && phase != .stopped
         if case .opening(let pressed) = phase { wanted = pressed }

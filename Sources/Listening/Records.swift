@@ -173,10 +173,13 @@ public struct Account: Hashable, Sendable {
     public var caFile: String?
     /// The server no longer accepts the login.
     public var isSignedOut: Bool
+    /// Milliseconds to add to this computer's clock to have the server's, as last heard: what is said before the server
+    /// answers again goes under its time too.
+    public var clockOffset: Int64
 
     public init(
         id: String, server: String, user: String, login: Login, serverVersion: String? = nil, hasHeaders: Bool = false,
-        caFile: String? = nil, isSignedOut: Bool = false
+        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0
     ) {
         self.id = id
         self.server = server
@@ -186,5 +189,6 @@ public struct Account: Hashable, Sendable {
         self.hasHeaders = hasHeaders
         self.caFile = caFile
         self.isSignedOut = isSignedOut
+        self.clockOffset = clockOffset
     }
 }

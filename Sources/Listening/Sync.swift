@@ -163,18 +163,24 @@ public struct Sync: Sendable {
     /// The listener listened, or moved the place.
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
+        var effects: [Effect] = []
         if let account = Self.account(of: heard.item) { clockOffsets[account] = serverNow - now.wall }
         // Last words of one that was paused are no news: another device may have gone on since.
         if heard.listened > .zero || heard.place != stretch.place {
             // Whatever the clock says, it comes after a command that was given before.
             let command = writes[heard.item].map { $0.made + 1 } ?? .min
             stretch.updated = max(stretch.updated, serverNow, command)
+            // Outlived by this: sent again when the listener asks for it, a refused one would move the place back.
+            if writes[heard.item]?.refusal != nil {
+                writes[heard.item] = nil
+                effects.append(.removeWrite(heard.item))
+            }
         }
         stretch.listened += heard.listened
         stretch.place = heard.place
         live = stretch
         if heard.why != .tick || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
-        return [.save(stretch)] + pump(now)
+        return effects + [.save(stretch)] + pump(now)
     }
 
     /// The listening to this item is over for now.
@@ -187,8 +193,8 @@ public struct Sync: Sendable {
     public mutating func write(_ write: ProgressWrite, _ now: Moment) -> [Effect] {
         var write = write
         // Whatever the clock says, it comes after what was heard before.
-        let heard = waiting.values.lazy.filter { $0.item == write.item }.map(\.updated).max() ?? .min
-        write.made = max(write.made, heard, live.flatMap { $0.item == write.item ? $0.updated : nil } ?? .min)
+        let heard = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == write.item }
+        write.made = max(write.made, heard.map { $0.updated + 1 }.max() ?? .min)
         writes[write.item] = write
         return [.saveWrite(write)] + pump(now)
     }
@@ -257,6 +263,8 @@ public struct Sync: Sendable {
     mutating func keep(_ stretch: Stretch) -> Effect {
         let isDone = !stretch.isHeldByServer && !stretch.isUnsent && stretch.delivery != .parked
         waiting[stretch.id] = isDone ? nil : stretch
+        // Of an earlier run perhaps; the server may be about to tell of it.
+        if isDone, !past.contains(stretch.id) { past = past.suffix(19) + [stretch.id] }
         return isDone ? .remove(stretch: stretch.id) : .save(stretch)
     }
 }

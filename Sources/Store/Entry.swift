@@ -91,15 +91,15 @@ public enum Entry: Hashable, Sendable {
     private static func write(_ account: Account, to db: Database) throws {
         try db.run(
             """
-            INSERT INTO accounts (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO accounts (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut, clockOffset)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET server = excluded.server, user = excluded.user, login = excluded.login,
                 serverVersion = excluded.serverVersion, hasHeaders = excluded.hasHeaders, caFile = excluded.caFile,
-                isSignedOut = excluded.isSignedOut
+                isSignedOut = excluded.isSignedOut, clockOffset = excluded.clockOffset
             """,
             [
                 account.id, account.server, account.user, account.login.rawValue, account.serverVersion,
-                account.hasHeaders, account.caFile, account.isSignedOut,
+                account.hasHeaders, account.caFile, account.isSignedOut, account.clockOffset,
             ])
     }
 

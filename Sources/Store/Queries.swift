@@ -158,7 +158,8 @@ extension Account {
         else { return nil }
         self.init(
             id: id, server: server, user: user, login: login, serverVersion: row.text("serverVersion"),
-            hasHeaders: row.flag("hasHeaders"), caFile: row.text("caFile"), isSignedOut: row.flag("isSignedOut"))
+            hasHeaders: row.flag("hasHeaders"), caFile: row.text("caFile"), isSignedOut: row.flag("isSignedOut"),
+            clockOffset: row.number("clockOffset"))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import GRDB
 public import Listening
+internal import Synchronization
 
 /// The journal: where the listener is, what was listened to and not yet delivered, accounts, cached descriptions.
 ///
@@ -20,6 +21,7 @@ public final class Store: Sendable {
     private let keeper: Keeper
     private let checkpointAfter: DispatchTimeInterval
     private let onTrouble: @Sendable (StoreTrouble) -> Void
+    private let given = Atomic<Int>(0)
 
     /// Opens the database, making it and its folder if they are missing: folder 0700, files 0600. A damaged one is set
     /// aside as `<path>.damaged-YYYYMMDD-HHMMSS` and ``notice`` says so. Blocks while it reads: not for the Loop.
@@ -68,7 +70,7 @@ public final class Store: Sendable {
     public func post(_ entries: Entry...) { post(entries) }
 
     public func post(_ entries: [Entry]) {
-        line.async {
+        enqueue {
             do { try self.commit(entries) } catch { self.hold(entries, StoreError(error, path: self.path)) }
         }
     }
@@ -107,7 +109,7 @@ public final class Store: Sendable {
         _ body: @escaping @Sendable () throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { done in
-            line.async {
+            enqueue {
                 do { done.resume(returning: .success(try body())) } catch {
                     done.resume(returning: .failure(StoreError(error, path: self.path)))
                 }
@@ -115,6 +117,17 @@ public final class Store: Sendable {
         }
         return try result.get()
     }
+
+    private func enqueue(_ body: @escaping @Sendable () -> Void) {
+        given.add(1, ordering: .relaxed)
+        line.async {
+            body()
+            self.given.subtract(1, ordering: .releasing)
+        }
+    }
+
+    /// Something that was given to it is not done. Whoever waits for what is done has been resumed before.
+    var isBusy: Bool { given.load(ordering: .acquiring) > 0 }
 
     /// On the line.
     private func commit(_ entries: [Entry]) throws {
@@ -139,7 +152,7 @@ public final class Store: Sendable {
             keeper.checkpointIsDue = true
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + checkpointAfter) { [weak self] in
                 guard let self else { return }
-                self.line.async {
+                self.enqueue {
                     do { try self.checkpoint() } catch { self.tell(StoreError(error, path: self.path)) }
                 }
             }

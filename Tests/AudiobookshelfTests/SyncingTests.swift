@@ -134,6 +134,50 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(bodies.withLock { $0.contains(patch) } == isOurs)
     }
 
+    /// A sync that was long under way is noted late, the next one is lost and what it said goes once more.
+    @Test func whatWasToldLastIsTheNewestHoweverLateTheServerNotedTheFirst() async throws {
+        let asked = Locked(0)
+        let shelf = try client(
+            FakeTransport { request throws(TransportError) in
+                bodies.withLock { $0.append(request.json) }
+                switch (request.method, request.path.split(separator: "/").last) {
+                case ("POST", "local-all"):
+                    return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
+                case ("GET", _):
+                    return .json([
+                        "libraryItemId": "book", "currentTime": 300, "lastUpdate": 1_795_223_700_000,
+                    ])
+                case ("POST", "sync"):
+                    let isFirst = asked.withLock { asked in
+                        asked += 1
+                        return asked == 1
+                    }
+                    if !isFirst { throw .lost(host: "x", reason: "r") }
+                    return .text("OK")
+                default: return .text("OK")
+                }
+            })
+        for place in [300.0, 330] {
+            _ = await shelf.sync(
+                session: "s", of: book, place: .seconds(place), listened: .second, duration: .seconds(1000))
+        }
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .second, duration: .seconds(1000), delivery: .local)
+        stretch.place = .seconds(330)
+        stretch.updated = 1_000
+        #expect(await shelf.deliver([stretch], device: device)["s"] == .accepted(placeTaken: true))
+        #expect(bodies.withLock { $0.last }?["currentTime"] == 330)
+    }
+
+    /// Between two answers of a server, in this run or the one before, its clock is taken to be where it was.
+    @Test func aServersClockIsKnownBeforeItAnswers() async throws {
+        var known = account()
+        known.clockOffset = 3_600_000
+        let shelf = try ShelfClient(
+            account: known, transport: FakeTransport { _ in .text("OK") }, vault: FakeVault(Journal(), [:]), now: { 0 })
+        #expect(await shelf.clockOffset == 3_600_000)
+    }
+
     @Test func progressAsRecorded() async throws {
         let id = try #require(
             ShelfItemID(

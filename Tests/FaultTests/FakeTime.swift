@@ -3,7 +3,8 @@ import Listening
 
 /// A clock that is turned by hand. Timers fire in the order of their deadlines, on the Loop.
 @LoopActor final class FakeTime {
-    private nonisolated let passed = Locked<Int64>(0)
+    /// Microseconds.
+    private nonisolated let passed = Locked((awake: Int64(0), asleep: Int64(0)))
     private nonisolated let start: Int64
     private var timers: [LoopTimer] = []
     private let onTurn: (Moment) -> Void
@@ -16,7 +17,9 @@ import Listening
 
     nonisolated var now: Moment {
         let passed = passed.withLock { $0 }
-        return Moment(monotonic: 1_000_000 + passed, wall: start + passed / 1000)
+        return Moment(
+            monotonic: 1_000_000 + passed.awake, wall: start + (passed.awake + passed.asleep) / 1000,
+            asleep: passed.asleep)
     }
 
     func timer(after: BookTime, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
@@ -41,6 +44,12 @@ import Listening
         return true
     }
 
+    /// The computer sleeps: time passes for everybody else.
+    func sleep(_ seconds: Double) {
+        passed.withLock { $0.asleep += Int64(seconds * 1_000_000) }
+        onTurn(now)
+    }
+
     /// Nothing fires any more, and nothing is kept.
     func end() {
         for timer in timers { timer.cancel() }
@@ -48,7 +57,7 @@ import Listening
     }
 
     private func turn(to monotonic: Int64) {
-        passed.withLock { $0 = max($0, monotonic - 1_000_000) }
+        passed.withLock { $0.awake = max($0.awake, monotonic - 1_000_000) }
         onTurn(now)
     }
 }

@@ -69,7 +69,6 @@ final class FaultProxy: Sendable {
     private let log = Locked<[String]>([])
     private let gate = Locked((isDown: false, isOver: false))
     private let refusals = Locked(0)
-    private let refusedPatches = Locked(0)
     private let wake = DispatchSemaphore(value: 0)
 
     /// - Parameter wait: calls `then` when so many seconds of fake time have passed, or the client has died; meanwhile
@@ -81,8 +80,10 @@ final class FaultProxy: Sendable {
         Thread.detachNewThread { [self] in accept() }
     }
 
-    /// Outside the range out of which the kernel takes ports by itself: it stays ours while nothing listens.
-    private static let ports = Locked<UInt16>(UInt16(20_000 + Int(getpid()) % 8000))
+    /// One of this computer's own addresses for each process, and outside the range out of which the kernel takes ports by
+    /// itself: a port stays ours while nothing listens.
+    private static let host = 0x7f40_0000 + UInt32(getpid()) & 0x3f_ffff
+    private static let ports = Locked<UInt16>(20_000)
 
     private static func listen() throws -> (Int32, UInt16) {
         for _ in 0..<2000 {
@@ -93,7 +94,7 @@ final class FaultProxy: Sendable {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var one: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, 4)
-            var address = sockaddr_in.loopback(port: port)
+            var address = sockaddr_in.loopback(port: port, address: host)
             let code = withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -105,19 +106,22 @@ final class FaultProxy: Sendable {
         throw POSIXError(.EADDRINUSE)
     }
 
-    var address: String { "http://127.0.0.1:\(port)" }
+    var address: String {
+        let host = [24, 16, 8, 0].map { "\(Self.host >> $0 & 255)" }.joined(separator: ".")
+        return "http://\(host):\(port)"
+    }
     /// Every request that came, with what became of it.
     var lines: [String] { log.withLock { $0 } }
     /// How often a login was refused its exchange of tokens: the one reason to give it up.
     var refusedLogins: Int { refusals.withLock { $0 } }
-    /// Whether a listener's command was answered with 404.
-    var refusedCommands: Bool { refusedPatches.withLock { $0 > 0 } }
     func note(_ line: String) { log.withLock { $0.append(line) } }
 
     func fail(_ endpoint: Endpoint, _ fault: Fault, times: Int) {
         plan.withLock { $0.append((endpoint, fault, times)) }
     }
     func clear() { plan.withLock { $0 = [] } }
+
+    var isDown: Bool { gate.withLock { $0.isDown } }
 
     /// Nothing listens: connections are refused.
     func setDown(_ isDown: Bool) {
@@ -237,7 +241,6 @@ final class FaultProxy: Sendable {
 
     private func answer(_ connection: Int32, _ request: Request, _ answer: Upstream.Answer, cut: Bool = false) {
         if Endpoint(request.method, request.path) == .refresh, answer.status == 401 { refusals.withLock { $0 += 1 } }
-        if request.method == "PATCH", answer.status == 404 { refusedPatches.withLock { $0 += 1 } }
         var head = "HTTP/1.1 \(answer.status) Fine\r\nContent-Length: \(answer.body.count)\r\nConnection: close\r\n"
         for (name, value) in answer.headers { head += "\(name): \(value)\r\n" }
         var bytes = Array((head + "\r\n").utf8)

@@ -19,13 +19,11 @@ import Listening
         var freshly = 0.0
         /// Where the last move on purpose led, of what is loaded.
         var landing: Double?
-        /// Moved to a place while nothing was loaded, and not heard since: that may count or not.
-        var isLoose = false
+        /// Finished before, it began anew here and nothing has been heard of it yet.
+        var begun: Double?
+        /// See ``late()``.
+        var isLate = false
         var rival: Rival?
-        /// A command was still on its way when listening went on.
-        var isVague = false
-        /// Another client delivered an older place while ours was on its way.
-        var wasContested = false
     }
 
     struct Rival {
@@ -33,6 +31,10 @@ import Listening
         var finished: Bool
         var at: Int64
     }
+
+    /// Milliseconds within which nobody can say whose word was the last: the server's `Date` carries whole seconds, and it
+    /// notes a sync under the time at which it came, not at which it was true (audiobookshelf.md, sections 5 and 6).
+    static let doubt: Int64 = 3000
 
     private(set) var entries: [Thing: Entry] = [:]
     private(set) var violations: [String] = []
@@ -57,6 +59,16 @@ import Listening
         return true
     }
 
+    /// Stopped before it is heard there, the listener is there or where they were.
+    func mayBegin(_ thing: Thing, at place: Double) {
+        guard let wish = wished[thing], abs(wish - place) < 0.1 else { return }
+        change(thing) { entry in
+            entry.places.append(place...place)
+            entry.trail.append(place...place)
+            if entry.finished == true { entry.finished = nil }
+        }
+    }
+
     // MARK: What is heard
 
     func loaded(_ length: BookTime, at place: BookTime) {
@@ -74,13 +86,17 @@ import Listening
             entry.landing = nil
             let isOwn = before.places.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
             // Until something is heard, another's place or the start of a finished item is nobody's move.
-            if entry.finished == true, !isMoving { return }
+            if entry.finished == true, !isMoving {
+                entry.begun = place
+                return
+            }
             if isMoving {
                 if entry.finished == true { entry.finished = nil }
                 entry.places.append(place...place)
                 entry.at = now()
-            } else if isOwn, !entry.isLoose {
+            } else if isOwn {
                 entry.places = [place...place]
+                entry.isLate = false
             } else {
                 entry.places.append(place...place)
             }
@@ -95,7 +111,8 @@ import Listening
         if ranges.contains(where: { $0.upperBound > thing.length - 1 }) {
             ranges.append(thing.length - 10.5...thing.length - 10.5)
         }
-        if let rival = entry.rival, rival.at >= entry.at - 3000 || entry.wasContested || entry.isLoose {
+        if entry.isLate { ranges += entry.trail }
+        if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt {
             ranges.append(rival.finished ? 0...0 : rival.place...rival.place)
         }
         return ranges.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
@@ -107,10 +124,10 @@ import Listening
             entry.played += time.seconds
             entry.freshly += time.seconds
             let place = to.seconds
+            entry.begun = nil
             if entry.finished != false { entry.finished = entry.freshly > 1.5 ? false : nil }
             if entry.freshly > 0.2 {
                 entry.places = [place...place]
-                entry.isLoose = false
             } else {
                 entry.places.append(place...place)
             }
@@ -125,11 +142,13 @@ import Listening
         let back = from.seconds - place
         let entry = entry(thing)
         let isMoving = isMoving || isWished(thing, place)
-        let isRival = entry.rival.map { abs($0.place - place) < 1 && $0.at >= entry.at - 3000 } ?? false
+        let isRival = entry.rival.map { abs($0.place - place) < 1 && $0.at >= entry.at - Ledger.doubt } ?? false
         if !isMoving, !isRival, !(back >= -0.01 && back <= 30.01) {
             blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")
         }
-        moved(thing, to: place, isPlayed: true)
+        // Nobody takes back a finish by going nowhere, from the start of what was heard to its end to that start.
+        if entry.finished == true, isMoving, back == 0 { return }
+        moved(thing, to: place)
         if isMoving { change(thing) { $0.landing = place } }
         // Going back a little at resuming is no move before it is heard.
         if !isMoving { change(thing) { $0.places.append(from.seconds...from.seconds) } }
@@ -147,19 +166,37 @@ import Listening
 
     // MARK: What the listener does
 
-    func moved(_ thing: Thing, to place: Double, isPlayed: Bool) {
+    func moved(_ thing: Thing, to place: Double) {
         change(thing) { entry in
-            guard isPlayed else {
-                entry.places.append(place...place)
-                entry.isLoose = true
-                entry.finished = entry.finished == true ? nil : entry.finished
-                return
-            }
+            entry.begun = nil
+            entry.isLate = false
             entry.places = [place...place]
-            entry.isLoose = false
             entry.trail.append(place...place)
             entry.at = now()
             entry.finished = false
+        }
+    }
+
+    /// A command was carried out.
+    func marked(_ thing: Thing, _ kind: ProgressWrite.Kind) {
+        change(thing) { entry in
+            switch kind {
+            case .place: break
+            case .finish: entry.finished = true
+            case .unfinish:
+                // It goes on where the newer place is; another device's only if the server could be asked for it.
+                if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt {
+                    entry.places.append(rival.place...rival.place)
+                }
+                // Begun anew, that is where it stands.
+                if entry.finished == true, let begun = entry.begun { entry.places = [begun...begun] }
+                entry.finished = false
+            case .restart:
+                entry.places = [0...0]
+                entry.finished = false
+            }
+            entry.at = now()
+            entry.trail += entry.places
         }
     }
 
@@ -172,6 +209,13 @@ import Listening
 
     // MARK: What happens to the machine
 
+    /// dogear died while a word of its own had been on its way for longer than ``Sync/freshness``. The server notes when it
+    /// came (audiobookshelf.md, section 5: the last writer wins, no conflict is checked), and the next run, which does not
+    /// know of it, takes it for another device's: what was said shortly before the death may give way to it.
+    func late() {
+        for thing in entries.keys { change(thing) { $0.isLate = true } }
+    }
+
     /// The disk holds all that was heard up to now.
     func safe() {
         for thing in entries.keys {
@@ -182,6 +226,12 @@ import Listening
     /// - Parameter isPower: all since the disk was last safe may be gone, else a second of sound.
     func died(isPower: Bool, sounding thing: Thing?, rate: Double) {
         wished = [:]
+        for thing in entries.keys {
+            change(thing) { entry in
+                if let begun = entry.begun { entry.places.append(begun...begun) }
+                entry.begun = nil
+            }
+        }
         for thing in entries.keys where isPower {
             change(thing) { entry in
                 if entry.trail.count > 1 || entry.trail != entry.places {

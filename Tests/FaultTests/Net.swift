@@ -2,49 +2,51 @@ import Curl
 import EventLoop
 import HTTP
 import Listening
+import TestSupport
 
-/// Counts the requests under way, so that nothing need be slept for.
-final class Net: Sendable {
-    private struct State {
-        var started = 0
-        var finished = 0
-        /// Under way, but nothing happens to them before time passes.
-        var held = 0
-        var waiting: [CheckedContinuation<Bool, Never>] = []
-    }
-    private let state = Locked(State())
+/// Lets requests go one at a time, in the order in which they were made, each when all else is quiet: what an answer
+/// meets is no chance.
+@LoopActor final class Net {
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// On their way, but for those that are held.
+    private var going = 0
+    /// Nothing happens to these before time passes.
+    private(set) var held = 0
 
-    var started: Int { state.withLock { $0.started } }
-    var held: Int { state.withLock { $0.held } }
-    var isIdle: Bool { state.withLock { $0.started - $0.finished <= $0.held } }
+    /// Of the present life; nil where the server offers none.
+    var live: LiveLine?
 
-    func begin() { change { $0.started += 1 } }
-    func end() { change { $0.finished += 1 } }
-    func hold() { change { $0.held += 1 } }
-    func release() { change { $0.held -= 1 } }
+    var isGoing: Bool { going > 0 }
+    /// Something happens before time passes.
+    var isBusy: Bool { going > 0 || !waiting.isEmpty }
 
-    private func change(_ body: (inout State) -> Void) {
-        let waiting = state.withLock { state in
-            body(&state)
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume(returning: false) }
+    /// Returns when it is this request's turn.
+    func begin() async {
+        Stillness.shared.look()
+        await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Returns when every request that is under way waits for time to pass.
-    func idle() async {
-        while true {
-            let isIdle = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                let isIdle = state.withLock { state in
-                    if state.started - state.finished <= state.held { return true }
-                    state.waiting.append(continuation)
-                    return false
-                }
-                if isIdle { continuation.resume(returning: true) }
-            }
-            if isIdle { return }
-        }
+    func end() {
+        going -= 1
+        Stillness.shared.look()
+    }
+
+    func hold() {
+        held += 1
+        going -= 1
+        Stillness.shared.look()
+    }
+
+    func release() {
+        held -= 1
+        going += 1
+    }
+
+    func letNextGo() -> Bool {
+        guard !waiting.isEmpty else { return live?.letNextGo() ?? false }
+        going += 1
+        waiting.removeFirst().resume()
+        return true
     }
 }
 
@@ -60,19 +62,32 @@ struct LifeTransport: Transport {
     let real = CurlTransport(version: "0")
     let net: Net
     let pulse: Pulse
+    let live: LiveLine?
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard pulse.isBeating else { throw .cancelled }
-        net.begin()
-        defer { net.end() }
-        if request.url.contains("/socket.io/") { return noLiveConnection(request) }
-        let response = try await real.send(request)
+        await net.begin()
+        let result = await answer(to: request)
+        await net.end()
         guard pulse.isBeating else { throw .cancelled }
-        return response
+        return try result.get()
     }
 
-    /// As servers answer API keys: it is asked before playing goes on. A poll that waits has no end in time that is turned
-    /// by hand.
+    private func answer(to request: HTTPRequest) async -> Result<HTTPResponse, TransportError> {
+        guard pulse.isBeating else { return .failure(.cancelled) }
+        if request.url.contains("/socket.io/") {
+            guard let live else { return .success(noLiveConnection(request)) }
+            return await live.answer(to: request)
+        }
+        // How long it really takes is no part of this.
+        var patient = request
+        patient.timeout = nil
+        patient.connectTimeout = 3600
+        patient.idleTimeout = 3600
+        do throws(TransportError) { return .success(try await real.send(patient)) } catch { return .failure(error) }
+    }
+
+    /// As servers answer API keys: it is asked before playing goes on.
     private func noLiveConnection(_ request: HTTPRequest) -> HTTPResponse {
         let isFirst = request.method == "GET" && !request.url.contains("sid=")
         let body = isFirst ? "0{\"sid\":\"s\"}" : request.method == "GET" ? "44{\"message\":\"no\"}" : "ok"

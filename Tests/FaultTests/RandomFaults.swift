@@ -28,10 +28,10 @@ import Testing
 
     private func judge(_ seed: UInt64, _ length: Int) async throws {
         let steps = Step.sequence(seed: seed, count: length)
-        let verdict = try await Sequence.run(steps)
+        let verdict = try await Sequence.run(steps, seed: seed)
         if verdict.violations.isEmpty { return }
         let isTrimmed = ProcessInfo.processInfo.environment["DOGEAR_FAULT_TRIM"] != "0"
-        let shortest = isTrimmed ? try await shrink(steps) : nil
+        let shortest = isTrimmed ? try await shrink(steps, seed) : nil
         let (kept, last) = shortest ?? (steps, verdict)
         Issue.record(
             """
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Leaves out what is not needed for it to go wrong.
-    private func shrink(_ steps: [Step]) async throws -> ([Step], Sequence.Verdict)? {
+    private func shrink(_ steps: [Step], _ seed: UInt64) async throws -> ([Step], Sequence.Verdict)? {
         var kept = steps
         var found: Sequence.Verdict?
         var size = kept.count / 2
@@ -52,7 +52,7 @@ import Testing
             while start < kept.count {
                 var fewer = kept
                 fewer.removeSubrange(start..<min(start + size, fewer.count))
-                let verdict = try await Sequence.run(fewer)
+                let verdict = try await Sequence.run(fewer, seed: seed)
                 if verdict.violations.isEmpty {
                     start += size
                 } else {

@@ -1,13 +1,14 @@
 import Audiobookshelf
 import Control
-import EventLoop
 import Folders
 import Foundation
 import HTTP
 import Logging
 import SDBus
+import TestSupport
 
 @testable import Daemon
+@testable import EventLoop
 @testable import Listening
 @testable import Store
 
@@ -25,10 +26,19 @@ import SDBus
     private var lives = 0
     private(set) var life: Life! { didSet { if let oldValue { dead.append(oldValue) } } }
     private var dead: [Life] = []
-    private var holds: [Int: (endpoint: Endpoint?, then: @Sendable (Bool) -> Void)] = [:]
+    private struct Hold {
+        let endpoint: Endpoint?
+        /// ``Moment/sinceStart``.
+        let since: Int64
+        let then: @Sendable (Bool) -> Void
+    }
+    private var holds: [Int: Hold] = [:]
     private var lastHold = 0
-    /// Commands that have not been answered.
-    private(set) var unanswered = 0
+    private var isJournalAwaited = false
+    /// The server tells at once what other devices do.
+    private let isLive: Bool
+    /// The random numbers of the daemon.
+    private let numbers: Locked<SeededNumbers>
 
     /// The server's clock against ours, in milliseconds.
     @LoopActor final class Sky {
@@ -42,6 +52,7 @@ import SDBus
         let engine: FakeEngine
         let time: LifeTime
         let pulse: Pulse
+        let live: LiveLine?
         let folder: String
 
         init(_ rig: Rig, folder: String) throws {
@@ -49,19 +60,25 @@ import SDBus
             pulse = Pulse()
             let time = LifeTime(rig.time)
             self.time = time
+            live = rig.isLive ? LiveLine(rig.upstream, rig.proxy, time, rig.net) : nil
+            rig.net.live = live
             let paths = try Paths(environment: ["HOME": folder])
             let words = Words()
-            store = try Store.open(at: paths.database) { trouble in
+            // No checkpoint comes by itself: what the disk has is copied while nothing writes to it.
+            store = try Store.open(at: paths.database, checkpointAfter: .never) { trouble in
                 LoopActor.onLoop { words.service?.heard(trouble) }
             }
             let covers = CoverCache(folder: paths.covers)
             let shelves = Shelves(
                 store: store, vault: LifeVault(vault: rig.vault, pulse: pulse),
-                transport: LifeTransport(net: rig.net, pulse: pulse), covers: covers, model: "Rig", time: time)
+                transport: LifeTransport(net: rig.net, pulse: pulse, live: live), covers: covers, model: "Rig",
+                time: time)
             engine = FakeEngine(time: time, hearing: rig.ledger) { words.service?.send(.report($0)) }
+            let numbers = rig.numbers
             service = Service(
                 bus: try Line.shared().bus, engine: engine, store: store, shelves: shelves, files: NoFiles(),
-                settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:], time: time, onQuit: {})
+                settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:], time: time,
+                spread: { numbers.withLock { Double.random(in: 0..<1, using: &$0) } }, onQuit: {})
             words.service = service
         }
 
@@ -69,6 +86,7 @@ import SDBus
             pulse.stop()
             time.end()
             service.live.end()
+            live?.hangUp()
             // What still waits would wait for ever, and keep this life.
             for waiter in service.waiters { waiter.answer(.failure(ControlError(.failed, "it died"))) }
             service.waiters = []
@@ -80,7 +98,10 @@ import SDBus
         weak var service: Service?
     }
 
-    init() throws {
+    /// - Parameter seed: of all that is left to chance in the daemon.
+    init(seed: UInt64) throws {
+        numbers = Locked(SeededNumbers(seed: seed))
+        isLive = seed % 2 == 0
         let sky = Sky()
         self.sky = sky
         let upstream = Upstream(now: Self.start)
@@ -105,15 +126,15 @@ import SDBus
     private func hold(_ endpoint: Endpoint?, _ seconds: Int, _ then: @escaping @Sendable (Bool) -> Void) {
         lastHold += 1
         let number = lastHold
-        holds[number] = (endpoint, then)
+        holds[number] = Hold(endpoint: endpoint, since: time.now.sinceStart, then: then)
         if endpoint != nil { net.hold() }
         _ = time.timer(after: .seconds(Double(seconds))) { self.letGo(number, isAlive: true) }
     }
 
     private func letGo(_ number: Int, isAlive: Bool) {
-        guard let (endpoint, then) = holds.removeValue(forKey: number) else { return }
-        if endpoint != nil { net.release() }
-        then(isAlive)
+        guard let hold = holds.removeValue(forKey: number) else { return }
+        if hold.endpoint != nil { net.release() }
+        hold.then(isAlive)
     }
 
     // MARK: Beginning and end
@@ -133,11 +154,12 @@ import SDBus
     func end() async {
         proxy.clear()
         for number in holds.keys { letGo(number, isAlive: false) }
-        await net.idle()
+        await settle()
         life.end()
-        await Task.detached {}.value
+        await settle()
         // What the last words of the dead began anew.
         for life in dead + [life!] { life.service.live.end() }
+        await settle()
         time.end()
         proxy.stop()
         try? FileManager.default.removeItem(atPath: folder)
@@ -191,7 +213,11 @@ import SDBus
         life.engine.settle()
         let sounding = life.engine.isSounding ? thing : nil
         life.end()
-        unanswered = 0
+        let late = holds.values.contains { hold in
+            [.sync, .local, .progress].contains(hold.endpoint)
+                && time.now.sinceStart - hold.since > Sync.freshness * 1000
+        }
+        if late { ledger.late() }
         for number in holds.keys.sorted() { letGo(number, isAlive: false) }
         return sounding
     }
@@ -216,9 +242,9 @@ import SDBus
     private func pass(_ seconds: Double, until isDone: () -> Bool) async {
         let limit = time.now.monotonic + Int64(seconds * 1_000_000)
         while !isDone(), time.now.monotonic < limit {
-            let before = mark
             let fired = time.step(to: limit)
-            if mark != before || life.service.player.phase != .playing { await settle() }
+            // Most of what time brings is a line for the journal, from which nothing follows.
+            if LoopActor.executor.hasJobs || net.isBusy { await settle() }
             if !fired { break }
         }
     }
@@ -227,12 +253,9 @@ import SDBus
     @discardableResult
     func answered(within seconds: Double, _ body: @escaping @LoopActor () async -> Void) async -> Bool {
         let done = Flag()
-        unanswered += 1
-        let pulse = life.pulse
         Task { @LoopActor in
             await body()
             done.isSet = true
-            if pulse.isBeating { self.unanswered -= 1 }
         }
         await settle()
         if !done.isSet { await pass(seconds) { done.isSet } }
@@ -243,53 +266,28 @@ import SDBus
         var isSet = false
     }
 
-    private struct Mark: Equatable {
-        let started: Int
-        let held: Int
-        let tickets: Sync.Ticket
-        let phase: Player.Phase
-        let unanswered: Int
-    }
-
-    private var mark: Mark {
-        Mark(
-            started: net.started, held: net.held, tickets: life.service.ticket, phase: life.service.player.phase,
-            unanswered: unanswered)
-    }
-
     /// Returns when nothing more happens before time passes: what is under way waits for a timer or for a held request.
     func settle() async {
-        var calm = 0
-        var last = mark
-        let patience = ContinuousClock.now + .seconds(20)
-        while calm < 2 {
-            await net.idle()
-            _ = try? await life.store.stretch("none")
-            await Task.detached {}.value
-            await Task.yield()
-            let next = mark
-            calm = next == last && !isBusy ? calm + 1 : 0
-            last = next
-            if ContinuousClock.now > patience { return ledger.blame("it does not come to rest: \(next)") }
-        }
-    }
-
-    /// Something hops from one executor to the next.
-    private var isBusy: Bool {
-        if !net.isIdle { return true }
-        let held = Set(holds.values.compactMap(\.endpoint))
-        if held.contains(.refresh) || held.contains(.other) { return false }
-        let service = life.service
-        if service.sync.isSending, held.isDisjoint(with: [.sync, .close, .local, .progress]) { return true }
-        if service.isDraining { return false }
-        let isOpening = held.isDisjoint(with: [.play, .item])
-        if unanswered > 0, service.waiters.isEmpty, isOpening { return true }
-        return service.player.isOpening && !service.isToReopen && isOpening
+        if let awaited = await Stillness.shared.wait(for: self) { ledger.blame("it hangs: \(awaited) does not end") }
     }
 }
 
-extension Service {
-    var ticket: Sync.Ticket { sync.tickets }
+extension Rig: Stillness.Subject {
+    func awaited() -> String? {
+        if net.isGoing { return "a request" }
+        guard let store = (dead + [life!]).map(\.store).first(where: { $0.isBusy }) else { return nil }
+        if !isJournalAwaited {
+            isJournalAwaited = true
+            Task { @LoopActor in
+                _ = try? await store.stretch("none")
+                self.isJournalAwaited = false
+                Stillness.shared.look()
+            }
+        }
+        return "the journal"
+    }
+
+    func letNextGo() -> Bool { net.letNextGo() }
 }
 
 /// The session bus: a peer that takes every signal and never answers. One for all rigs.

@@ -14,7 +14,7 @@ import Testing
                 .open(other), .listen(35), .seekToStart, .kill, .play, .listen(20), .serverRestarts, .listen(40),
                 .leave,
             ]
-            let verdict = try await Sequence.run(steps)
+            let verdict = try await Sequence.run(steps, seed: 1)
             #expect(
                 verdict.violations.isEmpty, "\(times) \(endpoint): \(fault)\n\(verdict.log.joined(separator: "\n"))")
         }

@@ -32,6 +32,8 @@ enum Step: Hashable, Sendable {
     case leave
     case audioFails(isGone: Bool)
     case audioWaits(Int)
+    /// `isTold`: dogear is asked beforehand, as logind does, and told afterwards.
+    case sleep(minutes: Int, isTold: Bool)
     // The server.
     case serverRestarts
     case serverDown(seconds: Int)
@@ -65,6 +67,8 @@ extension Step: CustomStringConvertible {
         case .powerCut(let seconds): "power cut \(seconds) s after the disk was safe"
         case .audioFails(let isGone): "the audio \(isGone ? "is gone" : "fails")"
         case .audioWaits(let seconds): "the audio waits for \(seconds) s"
+        case .sleep(let minutes, let isTold):
+            "the computer sleeps for \(minutes) min\(isTold ? "" : ", and nobody tells")"
         case .serverDown(let seconds): "server down for \(seconds) s"
         case .skew(let seconds): "server's clock \(seconds) s ahead"
         case .fault(let endpoint, let fault, let times): "next \(times) \(endpoint.rawValue): \(fault)"
@@ -146,6 +150,7 @@ extension Step {
         ),
         (4, { _ in .kill }), (3, { .powerCut(after: $0.number(0...14)) }), (2, { _ in .leave }),
         (2, { .audioFails(isGone: $0.number(0...1) == 0) }), (1, { .audioWaits($0.number(1...40)) }),
+        (2, { .sleep(minutes: $0.pick([1, 3, 40, 500]), isTold: $0.number(0...3) > 0) }),
         (3, { _ in .serverRestarts }), (4, { .serverDown(seconds: $0.pick([1, 5, 20, 60, 300, 1800])) }),
         (1, { .skew(seconds: $0.pick([-86400, -3600, -45, 0, 10, 300, 3600, 86400])) }),
         (2, { _ in .tokensExpire }), (1, { $0.number(0...3) == 0 ? .loginRevoked : .tokensExpire }),

@@ -17,6 +17,8 @@ final class Upstream: Sendable {
         let updated: Int64
     }
 
+    /// Seconds. A real one pings more often, which tells nothing but that it is there.
+    static let pingInterval = 600.0
     static let user = "lena"
     static let password = "correct horse"
     private let server: StandInServer
@@ -31,6 +33,7 @@ final class Upstream: Sendable {
         // Hours pass in milliseconds; what counts requests by the minute is tested elsewhere.
         configuration.authRateLimit = 100_000
         configuration.refreshExpiry = 365 * 86400
+        configuration.pingInterval = Self.pingInterval
         server = StandInServer(configuration: configuration)
     }
 
@@ -48,6 +51,31 @@ final class Upstream: Sendable {
         lines.append(("Date", HTTPDate.text(milliseconds: clock.now)))
         return Answer(status: answer.status, headers: lines, body: bytes)
     }
+
+    // MARK: The live connection
+
+    /// - Returns: its first packet.
+    func openSocket() -> String {
+        let session = server.openSocket()
+        return packets(session) ?? ""
+    }
+
+    /// - Returns: false if the session is gone.
+    func push(_ packets: String, _ session: String) -> Bool {
+        guard knows(session) else { return false }
+        for packet in packets.split(separator: Self.separator) { server.receive(String(packet), on: session) }
+        return true
+    }
+
+    func knows(_ session: String) -> Bool { server.look { $0.sockets[session] != nil } }
+
+    /// What waits to be told, once; nil if there is nothing.
+    func packets(_ session: String) -> String? {
+        let packets = server.change { $0.takePackets(session) } ?? []
+        return packets.isEmpty ? nil : packets.joined(separator: String(Self.separator))
+    }
+
+    private static let separator: Character = "\u{1E}"
 
     // MARK: What happens there
 

@@ -374,6 +374,18 @@ import Testing
         }
         #expect(wire.sync.past.count == 20)
     }
+
+    /// What is told of it comes after the answer, and would move the listener back.
+    @Test func soAreThoseOfAnEarlierRunOnceTheyAreDelivered() {
+        var stretch = Stretch(
+            id: "s", item: emma.id, started: 1, startPlace: .zero, duration: .seconds(180), delivery: .local)
+        stretch.place = .seconds(20)
+        stretch.isHeldByServer = false
+        var wire = Wire()
+        wire.take(wire.sync.restore([stretch], [], at: wire.now))
+        wire.answer(.rows(["s": nil]))
+        #expect(wire.sync.rows.isEmpty && wire.sync.isOurs(session: "s"))
+    }
 }
 
 extension Desk {

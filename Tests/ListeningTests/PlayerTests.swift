@@ -197,6 +197,16 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(!desk.player.isFinished && desk.position == 30)
     }
 
+    @Test func norDoesAJumpPastTheEndFromTheEnd() {
+        var desk = Desk()
+        desk.open(plain, at: .seconds(50))
+        desk.send(.stop)
+        desk.send(.replace(plain.duration, finished: true, .finish))
+        let end = desk.position
+        #expect(desk.send(.seek(to: plain.duration)).isEmpty)
+        #expect(desk.player.isFinished && desk.position == end)
+    }
+
     @Test func stopKeepsThePlace() {
         var desk = Desk()
         desk.open(emma, at: .seconds(70))
@@ -348,6 +358,33 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         desk.send(.open(emma, at: .zero, play: true, rate: 1))
         desk.report(.ready(at: .zero))
         #expect(desk.player.phase == .paused)
+    }
+
+    @Test func aPlaceChosenAfterStoppingCountsThoughTheSourceAnswersLate() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.stop)
+        desk.send(.play)
+        desk.send(.stop)
+        desk.send(.seek(to: .seconds(150)))
+        desk.send(.open(emma, at: .seconds(30), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(150)))
+        #expect(desk.player.phase == .paused && desk.position == 150)
+        // Asked for by name, it begins where that leads.
+        desk.send(.opening(play: true))
+        desk.send(.open(emma, at: .seconds(70), play: true, rate: 1))
+        #expect(desk.position == 70)
+    }
+
+    @Test func whatWasFinishedByHandIsNotBegunByALateAnswer() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.send(.stop)
+        desk.send(.play)
+        desk.send(.stop)
+        desk.send(.replace(.seconds(30), finished: true, .finish))
+        #expect(desk.send(.open(emma, at: .seconds(30), play: true, rate: 1)).isEmpty)
+        #expect(desk.player.phase == .stopped && desk.player.isFinished)
     }
 
     @Test func aSeekWhileLoadingIsCarriedOut() {

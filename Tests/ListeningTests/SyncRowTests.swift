@@ -73,6 +73,25 @@ import Testing
         #expect(wire.sync.rows.isEmpty)
     }
 
+    /// Said again after that, it would move the listener back to where the command was given.
+    @Test func listeningOutlivesTheCommandThatWasRefusedBefore() {
+        var wire = Wire()
+        wire.take(wire.sync.write(command(.place), wire.now))
+        wire.answer(.gone)
+        wire.open("s", at: 30)
+        #expect(wire.sync.parked == 1)
+        wire.hear(0, to: 30)
+        #expect(wire.sync.parked == 1, "nothing was heard yet")
+        wire.now.wall += 1000
+        let effects = wire.sync.heard(
+            .init(item: emma.id, place: .seconds(31), listened: .second, why: .tick), serverNow: wire.now.wall,
+            wire.now)
+        #expect(effects.contains(.removeWrite(emma.id)))
+        wire.take(effects)
+        wire.take(wire.sync.retry(at: wire.now))
+        #expect(wire.sync.unsentWrites.isEmpty && wire.sent.isEmpty)
+    }
+
     @Test func refusedRowsAreSentAgainOnceWhenAskedFor() {
         var wire = Wire()
         wire.open("s")
@@ -181,6 +200,7 @@ import Testing
         #expect(wire.request == .close(stretch: "s", item: emma.id))
     }
 
+    /// Nor in the same moment: a local session that is delivered after it would be taken as just as new.
     @Test func aCommandComesAfterWhatWasHeardBeforeItWhateverTheClockSays() {
         var wire = Wire()
         wire.open("s", at: 100)
@@ -193,7 +213,7 @@ import Testing
         wire.answer(.accepted)
         wire.answer(.accepted)
         guard case .progress(let write)? = wire.request else { return #expect(Bool(false)) }
-        #expect(write.made == wire.now.wall)
+        #expect(write.made == wire.now.wall + 1)
     }
 
     @Test func aClockSetBackChangesNoOrder() {

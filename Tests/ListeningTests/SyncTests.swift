@@ -233,7 +233,7 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         wire.hear(5, to: 175, .pause)
         wire.answer(.later(retryAfter: nil))
         let write = ProgressWrite(
-            item: emma.id, kind: .restart, position: .zero, duration: .seconds(180), made: wire.now.wall)
+            item: emma.id, kind: .restart, position: .zero, duration: .seconds(180), made: wire.now.wall + 1)
         wire.take(wire.sync.write(write, wire.now))
         wire.hear(3, to: 3, .pause)
         wire.pass(10)
