@@ -21,11 +21,12 @@ extension Service {
         let ticket = opening
         let source = source(of: id)
         do throws(SourceError) {
+            // What the source says of the place is as old as this.
+            let knowsOurs = sync.hasTold(id)
             let found = try await source.find(id)
             try isStill(ticket)
             send(.opening(play: true))
             await drain(limit: .seconds(2))
-            let knowsOurs = sync.hasTold(found.id)
             let opened = try await source.open(found)
             try isStill(ticket)
             var beginning = Beginning(
@@ -46,9 +47,9 @@ extension Service {
     func open(again id: ItemID, at place: BookTime, play: Bool, _ ticket: Int) async {
         let source = source(of: id)
         do throws(SourceError) {
-            let found = try await source.find(id)
             await drain(limit: .seconds(2))
             let knowsOurs = sync.hasTold(id)
+            let found = try await source.find(id)
             let opened = try await source.open(found)
             guard ticket == opening else { return }
             let beginning = Beginning(
