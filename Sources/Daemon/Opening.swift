@@ -24,13 +24,14 @@ extension Service {
         let ticket = opening
         let source = source(of: id)
         do throws(SourceError) {
+            // What the source says of the place is as old as this.
+            let knowsOurs = sync.hasTold(id)
             let found = try await source.find(id)
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
             let play = wish.plays || player.wantsPlay
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
-            let knowsOurs = sync.hasTold(found.id)
             let opened = try await source.open(found)
             try isStill(ticket)
             let beginning = try start(
@@ -47,9 +48,9 @@ extension Service {
     func open(again id: ItemID, at place: BookTime, play: Bool, _ ticket: Int) async {
         let source = source(of: id)
         do throws(SourceError) {
-            let found = try await source.find(id)
             await drain(limit: .seconds(2))
             let knowsOurs = sync.hasTold(id)
+            let found = try await source.find(id)
             let opened = try await source.open(found)
             guard ticket == opening else { return }
             let beginning = Beginning(

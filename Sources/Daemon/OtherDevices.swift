@@ -119,7 +119,16 @@ extension Service {
 
     private func isNews(_ place: Place, to own: Place?, knowsOurs: Bool = false) -> Bool {
         guard let own, own.item == place.item, !sync.owes(place.item) else { return false }
-        return own.isOutdone(by: place, knowsOurs: knowsOurs)
+        let isNews = own.isOutdone(by: place, knowsOurs: knowsOurs)
+        if isNews {
+            log.debug(
+                "another place",
+                metadata: [
+                    "seconds": "\(place.position.seconds)", "own": "\(own.position.seconds)",
+                    "later": "\(place.updated - own.updated) ms", "all of ours told": "\(knowsOurs)",
+                ])
+        }
+        return isNews
     }
 
     /// Items that were played here and are not loaded go on where another device left them.

@@ -7,10 +7,11 @@ public struct Cut: Hashable, Sendable {
     public let byte: Int64
     /// When that frame begins, on the file's own timeline: at or before what was asked.
     public let time: BookTime
-    /// What a decoder must see before the frame: the metadata of a flac file; nothing for mp3.
+    /// What a decoder must see before the frame: the metadata of a flac file, the first pages of an Ogg
+    /// file; nothing for mp3.
     public let head: [UInt8]
-    /// Each frame says where it is (flac), though not every decoder goes by that: GStreamer 1.22 takes the first frame it
-    /// sees for zero, in flac as in mp3, so that ``time`` is to be added to its times in both.
+    /// Each frame says where it is (flac, Ogg), though not every decoder goes by that: GStreamer 1.22 takes the first frame
+    /// it sees for zero, in these as in mp3, so that ``time`` is to be added to its times in all of them.
     public let hasOwnTimes: Bool
 
     public init(byte: Int64, time: BookTime, head: [UInt8], hasOwnTimes: Bool) {

@@ -40,18 +40,12 @@ struct FLACInfo: Sendable {
 
 /// Where a flac file's audio begins, and what its metadata says.
 struct FLACFile: Sendable {
-    /// A frame, and where it begins.
-    struct Mark: Hashable, Sendable {
-        let byte: Int64
-        let sample: Int64
-    }
-
     let info: FLACInfo
     let size: Int64
     /// Where the first frame begins.
     let first: Int64
     /// What the seek table says, ascending; empty when there is none that makes sense.
-    let seekTable: [Mark]
+    let seekTable: [SampleMark]
 
     /// - Parameter start: where `fLaC` stands.
     static func open(
@@ -87,19 +81,19 @@ struct FLACFile: Sendable {
         return nil
     }
 
-    private static func seekTable(_ bytes: [UInt8], first: Int64, size: Int64, _ info: FLACInfo) -> [Mark] {
-        var marks: [Mark] = []
+    private static func seekTable(_ bytes: [UInt8], first: Int64, size: Int64, _ info: FLACInfo) -> [SampleMark] {
+        var marks: [SampleMark] = []
         for point in 0..<bytes.count / 18 {
             guard let sample = bytes.number(at: point * 18 + 1, count: 7),
                 let byte = bytes.number(at: point * 18 + 9, count: 7), bytes[point * 18] == 0,
                 bytes[point * 18 + 8] == 0
             else { continue }  // A placeholder has all bits set.
-            let last = marks.last ?? Mark(byte: first - 1, sample: -1)
+            let last = marks.last ?? SampleMark(byte: first - 1, sample: -1)
             if first + byte == last.byte, sample == last.sample { continue }
             guard first + byte > last.byte, sample > last.sample, first + byte < size,
                 info.samples == 0 || sample < info.samples
             else { return [] }
-            marks.append(Mark(byte: first + byte, sample: sample))
+            marks.append(SampleMark(byte: first + byte, sample: sample))
         }
         return marks
     }

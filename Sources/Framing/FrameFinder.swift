@@ -1,8 +1,8 @@
 public import Listening
 
-/// Finds where in the bytes of an mp3 or flac file a time is, by reading as little of it as possible.
+/// Finds where in the bytes of an mp3, flac or Ogg file a time is, by reading as little of it as possible.
 ///
-/// How much that is: for flac and for mp3 of one bit rate, some reads of a few kilobytes each; for mp3 of varying bit
+/// How much that is: for flac, Ogg and mp3 of one bit rate, some reads of a few kilobytes each; for mp3 of varying bit
 /// rate, what lies between the time and the nearest place whose time is known: the start, the end when there is a Xing
 /// header, or anything that was searched before. So a first search reads about half of the file at most with a Xing
 /// header, a tenth for the ninth of ten hours, and all of what comes before the time without one.
@@ -15,6 +15,7 @@ public actor FrameFinder {
     private enum Kind {
         case mpeg(MPEGFinder)
         case flac(FLACFinder)
+        case ogg(OggFinder)
         case neither
     }
 
@@ -36,7 +37,7 @@ public actor FrameFinder {
 
     /// Where to begin so that `time` is heard after about a second of what comes before it; the first frame of the audio
     /// when `time` is near the start, one near the end when it is beyond.
-    /// - Returns: nil for anything but mp3 and flac, and for what is too damaged: the demuxer finds its way itself.
+    /// - Returns: nil for anything but mp3, flac, Opus and Vorbis, and for what is too damaged: the demuxer finds its way itself.
     /// - Throws: what the reader throws; ``EngineFailure/other(reason:)`` when the task is cancelled.
     public func cut(before time: BookTime) async throws(EngineFailure) -> Cut? {
         if kind == nil {
@@ -46,6 +47,7 @@ public actor FrameFinder {
         switch kind {
         case .mpeg(let finder): return try await finder.cut(before: time)
         case .flac(let finder): return try await finder.cut(before: time)
+        case .ogg(let finder): return try await finder.cut(before: time)
         case .neither, nil: return nil
         }
     }
@@ -66,6 +68,10 @@ public actor FrameFinder {
             let flac = try await FLACFile.open(reader, at: start, size: size)
             return flac.map { .flac(FLACFinder(file: $0, reader: reader, hint: duration)) } ?? .neither
         }
+        if piece.bytes.has("OggS", at: 0) {
+            let ogg = try await OggFile.open(reader, at: start, size: size)
+            return ogg.map { .ogg(OggFinder(file: $0, reader: reader)) } ?? .neither
+        }
         guard !Self.isContainer(piece.bytes) else { return .neither }
         // A tag whose size is a lie: the audio is looked for from its start on.
         for start in start > 0 ? [start, 10] : [0] {
@@ -79,7 +85,7 @@ public actor FrameFinder {
 
     /// Files that may hold frames of mp3 among other things, and have demuxers of their own.
     private static func isContainer(_ bytes: [UInt8]) -> Bool {
-        bytes.has("RIFF", at: 0) || bytes.has("OggS", at: 0) || bytes.has("ftyp", at: 4) || bytes.has("FORM", at: 0)
+        bytes.has("RIFF", at: 0) || bytes.has("ftyp", at: 4) || bytes.has("FORM", at: 0)
             || bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) || bytes.starts(with: [0x30, 0x26, 0xB2, 0x75])
             || bytes.starts(with: [0, 0, 1, 0xBA]) || bytes.has("FLV", at: 0)
     }

@@ -79,6 +79,7 @@ final class Feed: Sendable {
     /// end, of a file whose kind is known.
     var type: String? {
         guard cut.byte > 0 else { return nil }
+        if cut.head.starts(with: Array("OggS".utf8)) { return "application/ogg" }
         return cut.head.starts(with: Array("fLaC".utf8)) ? "audio/x-flac" : "audio/mpeg, mpegversion=(int)1"
     }
 

@@ -44,7 +44,7 @@ import Testing
                 try await house.done("pause")
                 let left = try await house.status()
                 #expect(left.item?.id.hasPrefix("url:") == true && left.account == nil && left.unsent == 0, "\(left)")
-                #expect(left.duration.rounded() == 100 && left.chapter?.title == "The Flood", "\(left)")
+                #expect(left.duration.rounded() == 100 && left.item?.title == "Tidebook", "\(left)")
                 try await house.done("play", "\(server.address)/free.m4b")
                 try await house.status("on its way") { $0.position > left.position && $0.state == .playing }
                 try await house.kill()
@@ -88,7 +88,7 @@ import Testing
                 try await house.daemon()
                 let again = try await house.dogear("play")
                 #expect(again.code == 2 && again.errors.contains("by its address"), "\(again)")
-                #expect(try await house.status().position == left.position)
+                #expect(abs(try await house.status().position - left.position) < 0.1)
                 said += again.errors
                 try await house.done("play", door)
                 let back = try await house.status("playing") { $0.state == .playing }

@@ -33,7 +33,7 @@ enum LongBooks {
         _ = try Sounds.tone("long/odd.m4b", seconds: 60)
         let once = try Sounds.tone(
             "long/once.mp3", seconds: 60,
-            options: ["-ar", "22050", "-q:a", "5", "-write_xing", "0", "-id3v2_version", "0"])
+            options: ["-ar", "22050", "-abr", "1", "-b:a", "64k", "-write_xing", "0", "-id3v2_version", "0"])
         try Sounds.run(
             ffmpeg + ["-stream_loop", "\(rounds.mp3 - 1)", "-i", once, "-c", "copy", "\(folder)/long.mp3"])
         let wave = try Sounds.tone("long/once.wav", seconds: 60, options: ["-ar", "16000"])

@@ -190,6 +190,21 @@ import Testing
         }
     }
 
+    /// The connection stays, so that only the silence tells.
+    @Test func whoWaitsDoesNotWaitForSilence() async throws {
+        try await withTemporaryFolder { folder in
+            var limits = hasty
+            limits.idle = 600
+            limits.silence = 0.05
+            let remote = try Remote(file) { number in
+                number < 2 ? .silence : number < 6 && number % 2 == 0 ? .stall(after: 5000) : .none
+            }
+            let reader = shelf(folder, limits).reader(of: remote.stream())
+            #expect(try await reader.all() == file)
+            #expect(remote.asked.count > 4)
+        }
+    }
+
     @Test func withoutAnyAnswerTheSizeIsGivenUp() async throws {
         try await withTemporaryFolder { folder in
             var limits = hasty
