@@ -114,7 +114,6 @@ let package = Package(
         tests("SecretTests", "Secret", "Listening", "TestSupport"),
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
-        tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb),
         tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
         tests("LaunchersTests", "Launchers", "DBus"),
         tests("HTTPTests", "HTTP"),

@@ -9,7 +9,7 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: v1) }
         migrator.registerMigration("v2") { try $0.execute(sql: v2) }
-        migrator.registerMigration("v3-queue") { try $0.execute(sql: v3Queue) }
+        migrator.registerMigration("v4") { try $0.execute(sql: v4) }
         return migrator
     }()
 
@@ -54,7 +54,7 @@ enum Schema {
         """
 
     /// The queue may hold an item more than once, and knows how it goes on.
-    private static let v3Queue = """
+    private static let v4 = """
         CREATE TABLE line (
             number INTEGER PRIMARY KEY, item TEXT NOT NULL, copy INTEGER NOT NULL, playlist TEXT,
             isNext INTEGER NOT NULL, round INTEGER NOT NULL, json TEXT NOT NULL
