@@ -38,7 +38,7 @@ extension Service {
         lists.made = Lists.Made(player)
         lists.isStale = false
         lists.tracks = TrackRows(of: player, line: queue.line)
-        lists.choice = playlistShelves.flatMap(\.playlists) + queuePlaylist
+        lists.choice = choices + queuePlaylist
         let active = queue.present?.playlist ?? (queue.isUnderWay ? Self.queueID : nil)
         lists.playlists = PlaylistRows(lists.choice, active: active)
     }
@@ -49,7 +49,6 @@ extension Service {
         guard player.turning == nil, lists.isStale || lists.made != Lists.Made(player) else { return }
         let old = lists
         refreshLists()
-        shelf.refresh(of: player.item?.id)
         guard ownsMPRIS else { return }
         let changes = lists.tracks.changes(since: old.tracks)
         var names = old.tracks.ids == lists.tracks.ids ? [] : ["Tracks"]
@@ -106,7 +105,8 @@ extension Service {
         } else {
             try await open(first.id, at: nil, as: Wish(.chosen, playlist: playlist.id, plays: true))
         }
+        let others = await described(Array(playlist.items.dropFirst()))
         guard queue.present?.playlist == playlist.id else { return }
-        line { $0.follow(Array(playlist.items.dropFirst()), of: playlist.id) }
+        line { $0.follow(others, of: playlist.id) }
     }
 }

@@ -11,7 +11,7 @@ internal import Store
 /// The service's beginning and end.
 extension Service {
     func export() throws(BusError) {
-        watchShelves()
+        begun.listen { [weak self] in self?.choicesChanged() }
         try bus.export(rootInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(playerInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(trackListInterface, at: MPRISName.path, face: self as any PlayerFace)
@@ -38,6 +38,7 @@ extension Service {
         do throws(StoreError) {
             queue = try await store.queue()
             send(.lineup(queue.lineup))
+            begun.refresh()
             let stretches = try await store.stretches()
             let writes = try await store.progressWrites()
             sync { $0.restore(stretches, writes, at: time.now) }

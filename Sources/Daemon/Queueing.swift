@@ -65,7 +65,8 @@ extension Service {
             } catch {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
-                self.queueTrouble = "'\(entry.item.title)' is next in the queue but cannot be played: \(error.message)"
+                let role = way == .onward ? "is next in the queue but " : ""
+                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)"
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
                 self.emitStatus()
             }

@@ -53,11 +53,18 @@ internal import Store
     var lists = Lists()
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
-    /// Answers for the lists that the journal knows; see ``playlistShelves``.
-    let shelf: JournalShelf
+    /// What can be gone on with.
+    let begun: Begun
     let live: LiveUpdates
     /// The index of the libraries; nil: there is none, and servers are asked.
-    var librarian: Librarian? { didSet { librarian?.listen { [weak self] in self?.emitRefreshed() } } }
+    var librarian: Librarian? {
+        didSet {
+            librarian?.listen { [weak self] in
+                self?.emitRefreshed()
+                self?.choicesChanged()
+            }
+        }
+    }
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
     /// Another device may have gone on with this; the server is asked when it has all of ours.
@@ -91,7 +98,7 @@ internal import Store
         self.spread = spread
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
-        shelf = JournalShelf(store: store)
+        begun = Begun(store: store)
         live = LiveUpdates(shelves: shelves, time: time, spread: spread)
         live.listen { [weak self] report in
             guard let self else { return }
@@ -243,6 +250,7 @@ internal import Store
         // The stretch is among the effects: both are kept together or not at all.
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
         store.journal(place: place, stretch: stretch, at: now.wall)
+        begun.heard(heard.item)
         perform(effects.filter { if case .save = $0 { false } else { true } })
     }
 
@@ -264,7 +272,7 @@ internal import Store
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {
-        shelf.refresh()
+        begun.refresh()
         guard item.source == "abs", let duration = player.item?.duration else { return }
         let made = serverNow(of: item, at: now)
         perform(

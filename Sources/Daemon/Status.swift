@@ -24,7 +24,7 @@ extension Service {
         report.parked = sync.parked
         report.queued = queue.items.count
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
-        report.error = player.error ?? queueTrouble ?? trouble ?? shelves.trouble ?? notice
+        report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice
         return report
     }
 

@@ -10,6 +10,7 @@ enum Schema {
         migrator.registerMigration("v1") { try $0.execute(sql: v1) }
         migrator.registerMigration("v2") { try $0.execute(sql: v2) }
         migrator.registerMigration("v3") { try $0.execute(sql: v3) }
+        migrator.registerMigration("v4") { try $0.execute(sql: v4) }
         return migrator
     }()
 
@@ -53,8 +54,11 @@ enum Schema {
         CREATE TABLE queue (number INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, json TEXT NOT NULL) STRICT;
         """
 
-    /// The queue may hold an item more than once, and knows how it goes on; servers are remembered with their clocks.
-    private static let v3 = """
+    /// Servers are remembered with their clocks.
+    private static let v3 = "ALTER TABLE accounts ADD COLUMN clockOffset INTEGER NOT NULL DEFAULT 0"
+
+    /// The queue may hold an item more than once, and knows how it goes on.
+    private static let v4 = """
         CREATE TABLE line (
             number INTEGER PRIMARY KEY, item TEXT NOT NULL, copy INTEGER NOT NULL, playlist TEXT,
             isNext INTEGER NOT NULL, round INTEGER NOT NULL, json TEXT NOT NULL
@@ -62,7 +66,6 @@ enum Schema {
         INSERT INTO line SELECT number, item, 0, NULL, 0, 0, json FROM queue;
         DROP TABLE queue;
         ALTER TABLE line RENAME TO queue;
-        ALTER TABLE accounts ADD COLUMN clockOffset INTEGER NOT NULL DEFAULT 0;
         """
 
     /// Descriptions of items that were merely looked at are dropped beyond the newest 500, so that browsing a large

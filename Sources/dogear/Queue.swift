@@ -25,7 +25,7 @@ struct Queue: DogearCommand {
     var shuffle: String?
 
     @Option(
-        help: "off; track: the chapter (or what has none) begins again and again; queue: what has ended goes to its end.",
+        help: "off; track: the chapter, or the item without any, begins again; queue: what has ended goes to its end.",
         completion: .list(["off", "track", "queue"]))
     var loop: String?
 

@@ -97,3 +97,22 @@ private final class Face: ControlFace {
         #expect(QueueReport(items: items).left == 270)
     }
 }
+
+@Suite struct ProfileTests {
+    @Test func theUsualOneHasNoName() throws {
+        for environment in [[:], ["DOGEAR_PROFILE": ""]] {
+            let profile = try Profile(environment: environment)
+            #expect(profile == .usual && profile.folder == "dogear" && profile.bus == "org.dogear.Dogear")
+        }
+    }
+
+    @Test func anotherHasAFolderAndANameOfItsOwn() throws {
+        let profile = try Profile(environment: ["DOGEAR_PROFILE": "kids-2"])
+        #expect(profile.folder == "dogear/profiles/kids-2" && profile.bus == "org.dogear.Dogear.kids-2")
+    }
+
+    @Test(arguments: ["", "1st", "-x", "a/b", "..", "a.b", "ä", "a b", String(repeating: "x", count: 33)])
+    func whatIsNoPathAndNoBusNameIsRefused(_ name: String) {
+        #expect(throws: ControlError.self) { try Profile(name) }
+    }
+}

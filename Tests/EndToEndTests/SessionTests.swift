@@ -44,7 +44,8 @@ import Testing
             func expect(_ signals: [String], lists: [String] = [], _ what: Comment) async throws {
                 let end = try await monitor.mark()
                 #expect(try monitor.signals(from: mark) == signals, what)
-                #expect(try monitor.listSignals(from: mark) == lists, what)
+                let tracks = try monitor.listSignals(from: mark).filter { $0.hasPrefix("TrackList") }
+                #expect(tracks == lists, what)
                 mark = end
             }
 
@@ -92,9 +93,7 @@ import Testing
             try await house.playerctl("stop")
             try await expect(["PropertiesChanged PlaybackStatus"], "stop")
             try await house.done("queue", "add", audio.tone)
-            try await expect(
-                ["PropertiesChanged CanGoNext"], lists: ["Playlists PropertiesChanged PlaylistCount"], "something waits"
-            )
+            try await expect(["PropertiesChanged CanGoNext"], "something waits")
             try await house.done("seek", "198")
             try await expect(["Seeked"], "a seek while stopped")
 
@@ -111,7 +110,6 @@ import Testing
                 ],
                 lists: [
                     "TrackList PropertiesChanged CanEditTracks,Tracks", "TrackList TrackListReplaced",
-                    "Playlists PropertiesChanged ActivePlaylist,PlaylistCount",
                 ], "play, the end of the book, what waited, its end")
 
             let seen = titles.texts.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } }

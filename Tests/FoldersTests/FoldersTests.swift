@@ -16,6 +16,13 @@ import Testing
         #expect(paths.downloads == "/d/dogear/downloads")
     }
 
+    @Test func aProfileHasItsFolderInEachOfThem() throws {
+        let paths = try Paths(
+            environment: ["HOME": "/home/jane", "XDG_STATE_HOME": "/s"], own: "dogear/profiles/kids")
+        #expect(paths.configFile == "/home/jane/.config/dogear/profiles/kids/config.toml")
+        #expect(paths.database == "/s/dogear/profiles/kids/state.sqlite")
+    }
+
     @Test func withoutThemOrWithRelativeOnesTheHomeServes() throws {
         let paths = try Paths(environment: ["HOME": "/home/jane", "XDG_CONFIG_HOME": "conf", "XDG_STATE_HOME": ""])
         #expect(paths.config == "/home/jane/.config/dogear")

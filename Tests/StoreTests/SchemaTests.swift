@@ -31,6 +31,10 @@ import Testing
                 #expect(try await store.queue().items.map(\.title) == ["Saga"])
                 #expect(try await store.progressWrites().first?.refusal == "it said no")
             }
+            if version == "v4" {
+                let queue = try await store.queue()
+                #expect(queue.loop == .queue && queue.isShuffled && queue.seed == .max && queue.next?.isNext == true)
+            }
             // And written as today's.
             try await store.write(.queue(Queue([try #require(try await store.item(Self.saga))])))
             #expect(try await store.queue().contains(Self.saga))

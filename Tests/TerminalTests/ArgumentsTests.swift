@@ -13,6 +13,20 @@ struct ArgumentsTests {
         #expect(Arguments.guardingJumps(typed) == parsed)
     }
 
+    @Test func theProfileStandsAnywhere() {
+        for (typed, profile, rest) in [
+            (["--profile", "kids", "play", "emma"], "kids", ["play", "emma"]),
+            (["play", "emma", "--profile=kids"], "kids", ["play", "emma"]),
+            (["play", "--profile", "a", "--profile", "b"], "b", ["play", "--profile", "a"]),
+            (["search", "--", "--profile", "x"], nil, ["search", "--", "--profile", "x"]),
+            (["play", "--profile"], nil, ["play", "--profile"]),
+            (["play", "--profile", "--", "x"], nil, ["play", "--profile", "--", "x"]), ([], nil, []),
+        ] as [([String], String?, [String])] {
+            let taken = Arguments.takingProfile(typed)
+            #expect(taken.profile == profile && taken.rest == rest, "\(typed)")
+        }
+    }
+
     @Test func whatMayBeAFile() {
         #expect(Arguments.filePath("a book.m4b") == "a book.m4b")
         #expect(Arguments.filePath("/home/ada/Emma") == "/home/ada/Emma")

@@ -2,7 +2,7 @@ CREATE TABLE accounts (
     id TEXT NOT NULL PRIMARY KEY, server TEXT NOT NULL, user TEXT NOT NULL, login TEXT NOT NULL,
     serverVersion TEXT, hasHeaders INTEGER NOT NULL, caFile TEXT, isSignedOut INTEGER NOT NULL
 , clockOffset INTEGER NOT NULL DEFAULT 0) STRICT;
-INSERT INTO "accounts" VALUES('aaaaaaaa-0000-4000-8000-000000000000','https://books.example.org','lena','tokens','2.36.0',0,NULL,0,0);
+INSERT INTO "accounts" VALUES('aaaaaaaa-0000-4000-8000-000000000000','https://books.example.org','lena','tokens','2.36.0',0,NULL,0,4000);
 CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
 INSERT INTO "grdb_migrations" VALUES('v1');
 INSERT INTO "grdb_migrations" VALUES('v2');
@@ -30,11 +30,8 @@ CREATE TABLE progress (
     made INTEGER NOT NULL
 , refusal TEXT, isPlaceKnown INTEGER NOT NULL DEFAULT 1) STRICT;
 INSERT INTO "progress" VALUES('abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000-4000-8000-000000000002','finish',800000000,800000000,1795000209000,'it said no',1);
-CREATE TABLE "queue" (
-    number INTEGER PRIMARY KEY, item TEXT NOT NULL, copy INTEGER NOT NULL, playlist TEXT,
-    isNext INTEGER NOT NULL, round INTEGER NOT NULL, json TEXT NOT NULL
-) STRICT;
-INSERT INTO "queue" VALUES(1,'abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000-4000-8000-000000000001',0,NULL,0,0,'{"kind":"book","chapters":[{"start":0,"end":300000000,"title":"Chapter 1"},{"start":300000000,"end":3600000000,"title":"Chapter 2"}],"genres":[],"title":"Saga","series":[],"tracks":[{"duration":1800000000,"title":"Saga1.mp3"},{"duration":1800000000,"title":"Saga2.mp3"}],"narrators":[],"authors":["A. Thor"],"duration":3600000000}');
+CREATE TABLE queue (number INTEGER PRIMARY KEY, item TEXT NOT NULL UNIQUE, json TEXT NOT NULL) STRICT;
+INSERT INTO "queue" VALUES(1,'abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000-4000-8000-000000000001','{"kind":"book","chapters":[{"start":0,"end":300000000,"title":"Chapter 1"},{"start":300000000,"end":3600000000,"title":"Chapter 2"}],"genres":[],"title":"Saga","series":[],"tracks":[{"duration":1800000000,"title":"Saga1.mp3"},{"duration":1800000000,"title":"Saga2.mp3"}],"narrators":[],"authors":["A. Thor"],"duration":3600000000}');
 CREATE TABLE rates (item TEXT NOT NULL PRIMARY KEY, rate REAL NOT NULL) STRICT;
 INSERT INTO "rates" VALUES('abs:aaaaaaaa-0000-4000-8000-000000000000/b0000000-0000-4000-8000-000000000001',1.25);
 CREATE TABLE stretches (

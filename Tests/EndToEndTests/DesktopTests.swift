@@ -1,0 +1,250 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What clients do beyond the keys: lists of tracks, lists of items, addresses, two dogears at once.
+@Suite struct DesktopTests {
+    private static let name = "org.mpris.MediaPlayer2.dogear"
+    private static let root = "org.mpris.MediaPlayer2"
+
+    private func call(
+        _ house: House, _ interface: String, _ method: String, _ arguments: String..., to name: String = Self.name
+    ) async throws -> House.Outcome {
+        try await house.run(
+            "busctl",
+            ["--user", "--json=short", "call", name, "/org/mpris/MediaPlayer2", "\(Self.root)\(interface)", method]
+                + arguments)
+    }
+
+    private func get(
+        _ house: House, _ interface: String, _ property: String, of name: String = Self.name
+    ) async throws -> Any {
+        let answer = try await house.run(
+            "busctl",
+            [
+                "--user", "--json=short", "get-property", name, "/org/mpris/MediaPlayer2", "\(Self.root)\(interface)",
+                property,
+            ])
+        let value = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any]
+        return try #require(value?["data"], "\(answer)")
+    }
+
+    private func tracks(_ house: House) async throws -> [String] {
+        try #require(try await get(house, ".TrackList", "Tracks") as? [String])
+    }
+
+    /// Three files of half a minute without chapters; of each other content, which is what names them.
+    private func songs() throws -> [String] { try ["A", "B", "C"].map { try song($0) } }
+
+    private func song(_ name: String) throws -> String {
+        try Sounds.tone("songs/\(name).mp3", seconds: 30, offset: Double(name.utf8.first ?? 0) / 10)
+    }
+
+    private func title(_ house: House, is title: String) async throws {
+        try await house.status("at \(title)") { $0.item?.title == title && $0.state == .playing }
+    }
+
+    @Test func chaptersAreTheTracksOfABook() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            try await house.done("pause")
+            let all = try await tracks(house)
+            #expect(all.count == 3)
+            #expect(try await get(house, ".TrackList", "CanEditTracks") as? Bool == false)
+            let answer = try await call(
+                house, ".TrackList", "GetTracksMetadata", "ao", "3", all[2], "/no/such/track", all[0])
+            #expect(answer.output.contains("Slack Water") && answer.output.contains("The Ebb"))
+            #expect(!answer.output.contains("The Flood"))
+            // Not editable is no error, and has no effect.
+            #expect(try await call(house, ".TrackList", "RemoveTrack", "o", all[0]).code == 0)
+            let add = ["sob", "file:///x", "/org/mpris/MediaPlayer2/TrackList/NoTrack", "false"]
+            #expect(try await call(house, ".TrackList", "AddTrack", add[0], add[1], add[2], add[3]).code == 0)
+            #expect(try await tracks(house) == all)
+            #expect(try await call(house, ".TrackList", "GoTo", "o", "/no/such/track").code == 0)
+            #expect(try await house.status().state == .paused)
+            #expect(try await call(house, ".TrackList", "GoTo", "o", all[2]).code == 0)
+            try await house.status("in the last chapter") { $0.position >= 60 && $0.state == .playing }
+        }
+    }
+
+    @Test func theLineOfItemsIsEdited() async throws {
+        try await House.with(keyring: .absent) { house in
+            let songs = try songs()
+            try await house.daemon()
+            try await house.done("play", songs[0])
+            let monitor = try await Monitor(house)
+            func add(_ path: String, after: String, _ isCurrent: Bool = false) async throws -> House.Outcome {
+                try await call(house, ".TrackList", "AddTrack", "sob", "file://\(path)", after, "\(isCurrent)")
+            }
+            let none = "/org/mpris/MediaPlayer2/TrackList/NoTrack"
+            let first = try await tracks(house)
+            #expect(first.count == 1)
+            var mark = try await monitor.mark()
+            #expect(try await add(songs[1], after: first[0]).code == 0)
+            #expect(try await add(songs[2], after: none).code == 0)
+            #expect(try await add("\(house.home)/missing.mp3", after: none).errors.contains("missing.mp3"))
+            try await monitor.mark()
+            #expect(
+                try monitor.listSignals(from: mark).filter { $0.hasPrefix("TrackList") } == [
+                    "TrackList PropertiesChanged Tracks", "TrackList TrackAdded",
+                    "TrackList PropertiesChanged Tracks", "TrackList TrackAdded",
+                ])
+            let three = try await tracks(house)
+            #expect(three.count == 3 && three[1] == first[0])
+            #expect(try await house.status().queued == 1, "what is put in front was as good as played")
+
+            // Along the line nothing changes but what is played; what is paused stays so, at its start.
+            try await house.done("pause")
+            try await house.done("seek", "0")
+            mark = try await monitor.mark()
+            for (key, title) in [("next", "B"), ("previous", "A"), ("previous", "C")] {
+                try await house.playerctl(key)
+                try await house.status("at \(title)") { $0.item?.title == title && $0.state == .paused }
+            }
+            #expect(try await call(house, ".TrackList", "GoTo", "o", three[2]).code == 0)
+            try await title(house, is: "B")
+            try await monitor.mark()
+            #expect(try await tracks(house) == three)
+            #expect(try monitor.listSignals(from: mark).filter { $0.contains("TrackList Track") } == [])
+
+            mark = try await monitor.mark()
+            #expect(try await call(house, ".TrackList", "RemoveTrack", "o", three[0]).code == 0)
+            try await monitor.mark()
+            #expect(try monitor.listSignals(from: mark).last == "TrackList TrackRemoved")
+            // The same once more, and at once.
+            #expect(try await add(songs[1], after: three[2], true).code == 0)
+            try await eventually("another track") {
+                try await house.playerctl("metadata", "mpris:trackid").contains(three[2]) ? nil : true
+            }
+            #expect(try await tracks(house).count == 3)
+            #expect(try await tracks(house).dropLast() == three.dropFirst())
+        }
+    }
+
+    @Test func theQueueGoesRound() async throws {
+        try await House.with(keyring: .absent) { house in
+            let songs = try songs()
+            try await house.daemon()
+            try await house.done("play", songs[0], "--at", "28")
+            try await house.done("queue", "add", songs[1])
+            try await house.playerctl("loop", "Playlist")
+            try await title(house, is: "B")
+            #expect(try await house.done("queue", "--json").contains("\"title\":\"A\""))
+            try await house.done("seek", "28")
+            try await title(house, is: "A")
+            // It outlives the daemon, and so does the lot.
+            try await house.playerctl("shuffle", "On")
+            #expect(try await house.done("queue", "--loop", "track", "--json").contains("\"loop\":\"track\""))
+            try await house.kill()
+            try await house.daemon()
+            #expect(try await house.playerctl("loop") == "Track")
+            #expect(try await house.playerctl("shuffle") == "On")
+            try await house.done("play", songs[2], "--at", "28")
+            let position = try await house.status("begun again") { $0.item?.title == "C" && $0.position < 20 }
+            #expect(position.state == .playing || position.state == .buffering)
+            let off = try await house.done("queue", "--loop", "off", "--shuffle", "off", "--json")
+            #expect(off.contains("\"loop\":\"off\"") && off.contains("\"shuffle\":false"))
+        }
+    }
+
+    @Test func aListIsPlayedBehindTheQueue() async throws {
+        try await House.with(keyring: .absent) { house in
+            let songs = try songs()
+            try await house.daemon()
+            for song in songs {
+                try await house.done("play", song)
+                try await house.status("on its way") { $0.position > 0.2 && $0.state == .playing }
+            }
+            try await house.done("pause")
+            let extra = try song("extra")
+            try await house.done("queue", "add", extra)
+            func lists() async throws -> [[String]] {
+                let answer = try await call(house, ".Playlists", "GetPlaylists", "uusb", "0", "9", "User", "false")
+                let object = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any]
+                return try #require((object?["data"] as? [Any])?.first as? [[String]])
+            }
+            let found = try await eventually("two lists") {
+                let lists = try await lists()
+                return lists.count == 2 ? lists : nil
+            }
+            #expect(found.map { $0[1] } == ["Continue listening", "Queue"])
+            #expect(try await get(house, ".Playlists", "PlaylistCount") as? Int == 2)
+            #expect(try await call(house, ".Playlists", "ActivatePlaylist", "o", "/no/such/list").code != 0)
+            #expect(try await call(house, ".Playlists", "ActivatePlaylist", "o", found[0][0]).code == 0)
+            #expect(try await house.status().state == .playing)
+            let queue = try await house.done("queue", "--json")
+            let order = ["extra", "B", "A"].compactMap { queue.range(of: "\"title\":\"\($0)\"")?.lowerBound }
+            #expect(order.count == 3 && order == order.sorted(), "\(queue)")
+            let active = try #require(try await get(house, ".Playlists", "ActivePlaylist") as? [Any])
+            #expect(active.first as? Bool == true)
+            // Something else: the rest of the list is done with, the listener's own is not.
+            try await house.done("play", songs[0])
+            #expect(try await house.status().queued == 1)
+        }
+    }
+
+    @Test func addressesAreOpenedOrRefused() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            let id = try #require(try await house.status().item?.id)
+            try await house.done("play", "echoes")
+            for bad in [
+                "ftp://user:secret@host/x.mp3", "no address", "dogear:abs:", "dogear:path:%2Fetc%2Fpasswd",
+                "file://host/x",
+                "dogear:abs:nobody/nothing", ":", "%",
+            ] {
+                let outcome = try await call(house, ".Player", "OpenUri", "s", bad)
+                #expect(outcome.code != 0 && !outcome.errors.contains("secret"), "\(bad): \(outcome)")
+            }
+            #expect(try await house.status().item?.title == "Echoes")
+            #expect(try await house.status().state == .playing)
+            let escaped = id.replacingOccurrences(of: "-", with: "%2D").replacingOccurrences(of: "/", with: "%2F")
+            for form in ["dogear:\(id)", "dogear://\(id)", "dogear:\(escaped)"] {
+                #expect(try await call(house, ".Player", "OpenUri", "s", form).code == 0, "\(form)")
+                try await title(house, is: "Tidebook")
+                #expect(try await tracks(house).count == 3)
+                try await house.done("play", "echoes")
+            }
+            let schemes = try #require(try await get(house, "", "SupportedUriSchemes") as? [String])
+            #expect(schemes.contains("file") && schemes.contains("dogear"))
+            let types = try await eventually("media types") {
+                let types = try await self.get(house, "", "SupportedMimeTypes") as? [String]
+                return types?.isEmpty == false ? types : nil
+            }
+            #expect(Set(types).isSuperset(of: ["audio/mpeg", "audio/mp4", "audio/flac", "audio/ogg", "audio/opus"]))
+            #expect(Set(types).count == types.count)
+        }
+    }
+
+    @Test func anotherProfileIsAnotherDogear() async throws {
+        try await House.with(keyring: .absent) { house in
+            let songs = try songs()
+            try await house.daemon()
+            try await house.done("play", songs[0])
+            try await house.done("--profile", "kids", "play", songs[1])
+            try await house.done("pause", "--profile=kids")
+            #expect(try await house.status().item?.title == "A")
+            #expect(try await house.status().state == .playing)
+            let kids = try await house.run(
+                Child.built("dogear"), ["status"],
+                environment: house.environment.merging(["DOGEAR_PROFILE": "kids"]) { $1 })
+            #expect(kids.output.hasPrefix("Paused") && kids.output.contains("B"))
+            let names = try await house.run("busctl", ["--user", "--list", "--acquired"]).output
+                .split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+            #expect(names.contains("org.dogear.Dogear") && names.contains("org.dogear.Dogear.kids"))
+            let second = try #require(names.first { $0.hasPrefix("\(Self.name).instance") })
+            #expect(names.contains(Self.name))
+            #expect(try await get(house, "", "Identity", of: second) as? String == "Dogear (kids)")
+            #expect(FileManager.default.fileExists(atPath: "\(house.state)/profiles/kids/state.sqlite"))
+            for wrong in [["--profile", "../x", "status"], ["--profile", "1", "status"], ["status", "--profile"]] {
+                #expect(try await house.run(Child.built("dogear"), wrong).code == 64, "\(wrong)")
+            }
+            #expect(try await call(house, "", "Quit", to: second).code == 0)
+            try await eventually("one dogear") {
+                let names = try await house.run("busctl", ["--user", "--list", "--acquired"]).output
+                return names.contains("instance") || names.contains("kids") ? nil : true
+            }
+            #expect(try await house.status().state == .playing)
+        }
+    }
+}
