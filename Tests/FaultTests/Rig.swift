@@ -42,7 +42,13 @@ import TestSupport
 
     /// The server's clock against ours, in milliseconds.
     @LoopActor final class Sky {
-        var skew: Int64 = 0
+        private var settings: [(at: Int64, skew: Int64)] = [(0, 0)]
+        var skew: Int64 { settings[settings.count - 1].skew }
+
+        func set(_ skew: Int64, at time: Int64) { settings.append((time, skew)) }
+
+        /// By the server's clock, as it went then.
+        func stamp(_ time: Int64) -> Int64 { time + (settings.last { $0.at <= time }?.skew ?? 0) }
     }
 
     /// One run of the daemon.
