@@ -27,6 +27,9 @@ import Listening
         var isUnfinished = false
         /// Where it was before it went back a little to be gone on with, and how many seconds were heard since.
         var rewound: (from: Double, heard: Double)?
+        /// Said after the server's clock was set and before the server answered again: its own rule, the later time by its
+        /// clock (audiobookshelf.md, section 6), cannot be kept by who does not know that clock.
+        var isMisdated = false
         /// See ``late()``.
         var isLate = false
         var rival: Rival?
@@ -49,6 +52,8 @@ import Listening
     /// Places asked for with openings that have not begun.
     private var wished: [Thing: Double] = [:]
     private let now: () -> Int64
+    /// Whether dogear goes by the clock that the server has now.
+    var isClockKnown: () -> Bool = { true }
 
     init(now: @escaping () -> Int64) { self.now = now }
 
@@ -101,6 +106,7 @@ import Listening
                 if entry.finished == true { entry.finished = nil }
                 entry.places.append(place...place)
                 entry.at = now()
+                entry.isMisdated = !isClockKnown()
             } else if isOwn {
                 entry.places = [place...place]
                 entry.isLate = false
@@ -119,7 +125,7 @@ import Listening
             ranges.append(thing.length - 10.5...thing.length - 10.5)
         }
         if entry.isLate { ranges += entry.trail }
-        if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt {
+        if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt || entry.isMisdated {
             ranges.append(rival.finished ? 0...0 : rival.place...rival.place)
         }
         return ranges.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
@@ -142,6 +148,7 @@ import Listening
             }
             entry.trail.append(min(from.seconds, place)...place)
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
         }
     }
 
@@ -189,6 +196,7 @@ import Listening
             entry.places = [place...place]
             entry.trail.append(place...place)
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
             entry.finished = false
         }
     }
@@ -213,6 +221,7 @@ import Listening
                 entry.finished = false
             }
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
             entry.trail += entry.places
         }
     }
@@ -221,6 +230,7 @@ import Listening
         change(thing) { entry in
             entry.finished = true
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
         }
     }
 

@@ -123,10 +123,16 @@ import TestSupport
             LoopActor.onLoop { later.rig?.hold(endpoint, seconds, then) }
         }
         later.rig = self
+        ledger.isClockKnown = { later.rig?.isClockKnown ?? true }
     }
 
     @LoopActor final class Later {
         weak var rig: Rig?
+    }
+
+    private var isClockKnown: Bool {
+        guard let life, let item = ItemID(Thing.all[0].id) else { return true }
+        return abs(life.service.shelves.clockOffset(of: item) - sky.skew) <= Place.clockTolerance
     }
 
     private func hold(_ endpoint: Endpoint?, _ seconds: Int, _ then: @escaping @Sendable (Bool) -> Void) {

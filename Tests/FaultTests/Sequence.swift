@@ -297,8 +297,9 @@ import Listening
         }
         if entry.isLate { return }
         let place = rig.upstream.place(of: thing)
-        let isTheirs = entry.rival.map { $0.at > max(entry.at, entry.begunAt) + Ledger.doubt } ?? false
-        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - Ledger.doubt } ?? false
+        let isTheirs =
+            entry.rival.map { $0.at > max(entry.at, entry.begunAt) + Ledger.doubt } ?? false && !entry.isMisdated
+        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - Ledger.doubt || entry.isMisdated } ?? false
         if isTheirs, let rival = entry.rival {
             guard let place, place.isFinished == rival.finished, abs(place.position - rival.place) < 1 else {
                 return rig.ledger.blame("\(thing.name): another device's newer place \(rival) became \(place as Any)")
