@@ -63,15 +63,16 @@ extension ShelfClient {
             fields["currentTime"] = 0
             fields["progress"] = 0
         }
-        tell(id, target, at: write.made)
+        tell(id, target, at: write.made, isFinished: write.kind == .finish)
         _ = try await answer(.patchProgress(id, body: .object(fields)))
     }
 
     /// Whether another device went on after the command was given, which is then no longer what the listener wants. What
     /// an earlier run of ours told late is noted by the server under the time at which it came.
     private func isOutdone(_ write: ProgressWrite, by server: ShelfProgress, _ id: ShelfItemID) -> Bool {
-        guard let told = told[id] else { return server.updated > write.made + Sync.freshness + Place.clockTolerance }
-        return server.updated > write.made + Place.clockTolerance
+        let isOfThisRun = told[id] != nil && write.made >= began + clockOffset
+        let told = told[id] ?? []
+        return server.updated > write.made + Place.clockTolerance + (isOfThisRun ? 0 : Sync.freshness)
             && !told.contains { (server.position - $0.place).microseconds.magnitude < 100_000 }
     }
 

@@ -15,6 +15,7 @@ public enum ShelfReport: Hashable, Sendable {
 struct Told: Sendable {
     let place: BookTime
     let at: Int64
+    let isFinished: Bool
 }
 
 /// One account on one Audiobookshelf server: adds the login to every request and keeps it alive.
@@ -28,6 +29,8 @@ public actor ShelfClient {
     let transport: any Transport
     let vault: any Vault
     let now: @Sendable () -> Int64
+    /// By our clock: what was under way before that is not known here.
+    let began: Int64
     private let report: @Sendable (ShelfReport) -> Void
 
     var clock: ServerClock
@@ -60,6 +63,7 @@ public actor ShelfClient {
         self.transport = transport
         self.vault = vault
         self.now = now
+        began = now()
         self.report = report
         isLegacy = account.login != .tokens
     }

@@ -107,7 +107,7 @@ extension ShelfClient {
         defer { tell(id, stretch.place, at: stretch.updated) }
         guard outcome == .accepted(placeTaken: false) else { return outcome }
         do throws(ShelfError) {
-            guard let server = try await progress(of: id), !server.isFinished, server.position != stretch.place,
+            guard let server = try await progress(of: id), server.position != stretch.place,
                 isOurs(server, id, before: stretch)
             else { return outcome }
             var fields: [String: JSON] = [
@@ -126,18 +126,21 @@ extension ShelfClient {
     }
 
     private func isOurs(_ server: ShelfProgress, _ id: ShelfItemID, before stretch: Stretch) -> Bool {
-        guard let last = told[id], let newest = last.map(\.at).max() else {
-            return server.updated <= stretch.updated + Place.clockTolerance
+        guard let last = told[id], let newest = last.reversed().max(by: { $0.at < $1.at }) else {
+            return !server.isFinished && server.updated <= stretch.updated + Place.clockTolerance
         }
-        // What was told last is this very place, and the answer was lost: all others are older.
-        let isNewest = newest <= stretch.updated || last.last?.place == stretch.place
+        // The newest that was told is this very place, and the answer was lost: all others are older.
+        let isNewest = newest.at <= stretch.updated || newest.place == stretch.place
         return isNewest
-            && last.contains { (server.position - $0.place).microseconds.magnitude < 100_000 }
+            && last.contains { told in
+                told.isFinished == server.isFinished
+                    && (server.position - told.place).microseconds.magnitude < 100_000
+            }
     }
 
     /// Notes a place that the server has, or may have, from here.
-    func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64) {
-        told[id] = (told[id] ?? []).suffix(3) + [Told(place: place, at: time)]
+    func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {
+        told[id] = (told[id] ?? []).suffix(3) + [Told(place: place, at: time, isFinished: isFinished)]
     }
 
     private func outcome(_ call: Call) async -> SyncOutcome {

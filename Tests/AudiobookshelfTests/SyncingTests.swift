@@ -169,6 +169,55 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(bodies.withLock { $0.last }?["currentTime"] == 330)
     }
 
+    /// The first word about an item counts as said when it came, so that what was listened to after it seems older.
+    @Test func listeningGoesOverAFinishOfOurOwnThatCameLate() async throws {
+        let shelf = try client(
+            FakeTransport { request in
+                bodies.withLock { $0.append(request.json) }
+                switch (request.method, bodies.withLock { $0.count }) {
+                case ("GET", 1): return .text("Not Found", status: 404)
+                case ("GET", _):
+                    return .json([
+                        "libraryItemId": "book", "currentTime": 0, "isFinished": true, "lastUpdate": 1_795_223_700_000,
+                    ])
+                case ("POST", _):
+                    return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
+                default: return .text("OK")
+                }
+            })
+        try await shelf.write(
+            ProgressWrite(
+                item: book, kind: .finish, position: .zero, duration: .seconds(1000), made: 1_795_223_600_000))
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .zero, duration: .seconds(1000), delivery: .local)
+        stretch.place = .seconds(60)
+        stretch.updated = 1_795_223_661_000
+        #expect(await shelf.deliver([stretch], device: device)["s"] == .accepted(placeTaken: true))
+        #expect(bodies.withLock { $0.last }?["currentTime"] == 60)
+    }
+
+    /// A sync was under way when the run before ended; the server notes it when it comes, after the command.
+    @Test func aCommandOfAnEarlierRunOutlivesItsLateSync() async throws {
+        let shelf = try client(
+            FakeTransport { request in
+                bodies.withLock { $0.append(request.json) }
+                if request.method == "GET" {
+                    return .json([
+                        "libraryItemId": "book", "currentTime": 135, "lastUpdate": 1_795_223_599_000,
+                    ])
+                }
+                return .json(["results": [["id": "s", "success": true, "progressSynced": true]]])
+            })
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .second, duration: .seconds(1000), delivery: .local)
+        stretch.place = .seconds(136)
+        _ = await shelf.deliver([stretch], device: device)
+        let write = ProgressWrite(
+            item: book, kind: .place, position: .seconds(792), duration: .seconds(1000), made: 1_795_223_591_000)
+        try await shelf.write(write)
+        #expect(bodies.withLock { $0.last }?["currentTime"] == 792)
+    }
+
     /// Between two answers of a server, in this run or the one before, its clock is taken to be where it was.
     @Test func aServersClockIsKnownBeforeItAnswers() async throws {
         var known = account()

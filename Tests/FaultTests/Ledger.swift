@@ -13,6 +13,8 @@ import Listening
         var trail: [ClosedRange<Double>] = []
         /// When, in milliseconds of the fake clock on this computer.
         var at: Int64 = 0
+        /// When it was begun last: what is begun is written down before the first second is over.
+        var begunAt: Int64 = 0
         /// Of the last sound or move before that: a death in between takes it back.
         var finished: Bool? = false
         /// Heard since it was opened.
@@ -21,6 +23,13 @@ import Listening
         var landing: Double?
         /// Finished before, it began anew here and nothing has been heard of it yet.
         var begun: Double?
+        /// The last word was that it is not finished, which says nothing of a place that nobody here knew.
+        var isUnfinished = false
+        /// Where it was before it went back a little to be gone on with, and how many seconds were heard since.
+        var rewound: (from: Double, heard: Double)?
+        /// Said after the server's clock was set and before the server answered again: its own rule, the later time by its
+        /// clock (audiobookshelf.md, section 6), cannot be kept by who does not know that clock.
+        var isMisdated = false
         /// See ``late()``.
         var isLate = false
         var rival: Rival?
@@ -43,6 +52,8 @@ import Listening
     /// Places asked for with openings that have not begun.
     private var wished: [Thing: Double] = [:]
     private let now: () -> Int64
+    /// Whether dogear goes by the clock that the server has now.
+    var isClockKnown: () -> Bool = { true }
 
     init(now: @escaping () -> Int64) { self.now = now }
 
@@ -83,6 +94,7 @@ import Listening
         }
         change(thing) { entry in
             entry.freshly = 0
+            entry.begunAt = now()
             entry.landing = nil
             let isOwn = before.places.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
             // Until something is heard, another's place or the start of a finished item is nobody's move.
@@ -94,6 +106,7 @@ import Listening
                 if entry.finished == true { entry.finished = nil }
                 entry.places.append(place...place)
                 entry.at = now()
+                entry.isMisdated = !isClockKnown()
             } else if isOwn {
                 entry.places = [place...place]
                 entry.isLate = false
@@ -112,7 +125,7 @@ import Listening
             ranges.append(thing.length - 10.5...thing.length - 10.5)
         }
         if entry.isLate { ranges += entry.trail }
-        if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt {
+        if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt || entry.isMisdated {
             ranges.append(rival.finished ? 0...0 : rival.place...rival.place)
         }
         return ranges.contains { $0.lowerBound - 1 <= place && place <= $0.upperBound + 1 }
@@ -125,6 +138,8 @@ import Listening
             entry.freshly += time.seconds
             let place = to.seconds
             entry.begun = nil
+            entry.rewound?.heard += time.seconds
+            entry.isUnfinished = false
             if entry.finished != false { entry.finished = entry.freshly > 1.5 ? false : nil }
             if entry.freshly > 0.2 {
                 entry.places = [place...place]
@@ -133,6 +148,7 @@ import Listening
             }
             entry.trail.append(min(from.seconds, place)...place)
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
         }
     }
 
@@ -151,7 +167,12 @@ import Listening
         moved(thing, to: place)
         if isMoving { change(thing) { $0.landing = place } }
         // Going back a little at resuming is no move before it is heard.
-        if !isMoving { change(thing) { $0.places.append(from.seconds...from.seconds) } }
+        if !isMoving {
+            change(thing) { entry in
+                entry.places.append(from.seconds...from.seconds)
+                entry.rewound = (from.seconds, 0)
+            }
+        }
     }
 
     func ended(_ length: BookTime) {
@@ -169,10 +190,13 @@ import Listening
     func moved(_ thing: Thing, to place: Double) {
         change(thing) { entry in
             entry.begun = nil
+            entry.rewound = nil
+            entry.isUnfinished = false
             entry.isLate = false
             entry.places = [place...place]
             entry.trail.append(place...place)
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
             entry.finished = false
         }
     }
@@ -180,6 +204,7 @@ import Listening
     /// A command was carried out.
     func marked(_ thing: Thing, _ kind: ProgressWrite.Kind) {
         change(thing) { entry in
+            entry.isUnfinished = kind == .unfinish
             switch kind {
             case .place: break
             case .finish: entry.finished = true
@@ -196,6 +221,7 @@ import Listening
                 entry.finished = false
             }
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
             entry.trail += entry.places
         }
     }
@@ -204,6 +230,7 @@ import Listening
         change(thing) { entry in
             entry.finished = true
             entry.at = now()
+            entry.isMisdated = !isClockKnown()
         }
     }
 
@@ -245,6 +272,10 @@ import Listening
             change(thing) { entry in
                 entry.slack += 1.01
                 entry.places = entry.places.map { max(0, $0.lowerBound - 1.01 * rate)...$0.upperBound }
+                // The second that may be lost is the one in which it went back.
+                if let rewound = entry.rewound, rewound.heard < 1.01 {
+                    entry.places.append(rewound.from...rewound.from)
+                }
             }
         }
     }

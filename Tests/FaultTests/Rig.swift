@@ -42,7 +42,13 @@ import TestSupport
 
     /// The server's clock against ours, in milliseconds.
     @LoopActor final class Sky {
-        var skew: Int64 = 0
+        private var settings: [(at: Int64, skew: Int64)] = [(0, 0)]
+        var skew: Int64 { settings[settings.count - 1].skew }
+
+        func set(_ skew: Int64, at time: Int64) { settings.append((time, skew)) }
+
+        /// By the server's clock, as it went then.
+        func stamp(_ time: Int64) -> Int64 { time + (settings.last { $0.at <= time }?.skew ?? 0) }
     }
 
     /// One run of the daemon.
@@ -117,10 +123,16 @@ import TestSupport
             LoopActor.onLoop { later.rig?.hold(endpoint, seconds, then) }
         }
         later.rig = self
+        ledger.isClockKnown = { later.rig?.isClockKnown ?? true }
     }
 
     @LoopActor final class Later {
         weak var rig: Rig?
+    }
+
+    private var isClockKnown: Bool {
+        guard let life, let item = ItemID(Thing.all[0].id) else { return true }
+        return abs(life.service.shelves.clockOffset(of: item) - sky.skew) <= Place.clockTolerance
     }
 
     private func hold(_ endpoint: Endpoint?, _ seconds: Int, _ then: @escaping @Sendable (Bool) -> Void) {

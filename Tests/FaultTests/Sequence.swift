@@ -94,7 +94,8 @@ import Listening
         case .skew(let seconds):
             // Forward only once the server has noted times: what was set back refuses all that is older.
             let isFresh = Thing.all.allSatisfy { rig.upstream.place(of: $0) == nil }
-            rig.sky.skew = isFresh ? Int64(seconds) * 1000 : max(rig.sky.skew, Int64(seconds) * 1000)
+            let skew = Int64(seconds) * 1000
+            rig.sky.set(isFresh ? skew : max(rig.sky.skew, skew), at: rig.time.now.wall)
             await rig.pass(0.001)
         case .tokensExpire: rig.upstream.expireTokens()
         case .loginRevoked: rig.upstream.revoke()
@@ -230,8 +231,11 @@ import Listening
             // The server compares it with the time at which it heard of ours.
             let isTaken = rig.upstream.place(of: thing).map { abs($0.position - place) < 0.01 } ?? false
             guard isTaken else { return }
-            // Taken over a later one, where the server's clock was set in between: what it has is what counts.
-            entry.rival = Ledger.Rival(place: place, finished: false, at: max(at, entry.rival?.at ?? .min))
+            // Which is later goes by the server's clock (audiobookshelf.md, section 6), and that may have been set since.
+            let later = at + rig.sky.skew - rig.sky.stamp(entry.at)
+            let isByClock = entry.at > 0 && rig.sky.skew != rig.sky.stamp(entry.at) - entry.at && later > 0
+            let said = max(at, entry.rival?.at ?? .min, isByClock ? min(now, entry.at + later) : .min)
+            entry.rival = Ledger.Rival(place: place, finished: false, at: said)
         }
     }
 
@@ -293,8 +297,9 @@ import Listening
         }
         if entry.isLate { return }
         let place = rig.upstream.place(of: thing)
-        let isTheirs = entry.rival.map { $0.at > entry.at + Ledger.doubt } ?? false
-        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - Ledger.doubt } ?? false
+        let isTheirs =
+            entry.rival.map { $0.at > max(entry.at, entry.begunAt) + Ledger.doubt } ?? false && !entry.isMisdated
+        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - Ledger.doubt || entry.isMisdated } ?? false
         if isTheirs, let rival = entry.rival {
             guard let place, place.isFinished == rival.finished, abs(place.position - rival.place) < 1 else {
                 return rig.ledger.blame("\(thing.name): another device's newer place \(rival) became \(place as Any)")
@@ -308,16 +313,18 @@ import Listening
             }
             return
         }
-        if let rival = entry.rival, mayBeTheirs, place.isFinished == rival.finished,
-            abs(place.position - rival.place) < 1
-        {
-            return
+        var places = entry.places
+        if let rival = entry.rival, mayBeTheirs {
+            if place.isFinished == rival.finished, abs(place.position - rival.place) < 1 { return }
+            // Both spoke at once. It is not finished, wherever the other left it; or it was begun anew over the other's place.
+            if entry.isUnfinished { places.append(rival.place...rival.place) }
+            if let begun = entry.begun, !place.isFinished, abs(place.position - begun) < 1 { return }
         }
         if let finished = entry.finished, place.isFinished != finished {
             return rig.ledger.blame("\(thing.name): finished is \(place.isFinished), should be \(finished)")
         }
         if entry.finished != false { return }
-        let ranges = entry.places.map { range in
+        let ranges = places.map { range in
             min(range.lowerBound, thing.length - 10.5)...min(range.upperBound, thing.length - 10.5)
         }
         if !ranges.contains(where: { $0.lowerBound - 1 <= place.position && place.position <= $0.upperBound + 1 }) {
