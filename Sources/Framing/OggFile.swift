@@ -71,7 +71,8 @@ struct OggFile: Sendable {
     private static func end(
         _ reader: any ByteReader, size: Int64, serial: Int64
     ) async throws(EngineFailure) -> Int64? {
-        for count in [Int64(16 << 10), 128 << 10] {
+        // A page has 64 KiB at most.
+        for count in [Int64(16 << 10), 72 << 10] {
             let piece = try await Piece.read(reader, at: max(0, size - count), count: Int(count), size: size)
             var last: OggPage?
             var offset = 0

@@ -25,15 +25,14 @@ actor OggFinder: SampleFinder {
     }
 
     func marks(at start: Int64, before limit: Int64) async throws(EngineFailure) -> [SampleMark] {
-        var (start, count) = (start, chunk)
+        var start = start
         for _ in 0..<16 where start < limit {
-            let piece = try await Piece.read(reader, at: start, count: count, size: file.size)
+            let piece = try await Piece.read(reader, at: start, count: chunk, size: file.size)
             let found = marks(in: piece).filter { $0.byte < min(limit, file.size) }
             if !found.isEmpty { return found }
             guard !piece.isLast, piece.bytes.count > OggPage.largestHead else { break }
-            // Nothing ends in it: a page larger than that, of which there are few.
-            start = count == chunk ? start : piece.end - Int64(OggPage.largestHead)
-            count = 128 << 10
+            // No page begins in it: they may be four times as large.
+            start = piece.end - Int64(OggPage.largestHead)
         }
         return []
     }

@@ -23,7 +23,7 @@ enum LongBooks {
 
     static let all = Result { try make() }
     private static let folder = "\(Sounds.folder)/long"
-    private static let rounds = (mp3: 120, flac: 60)
+    private static let rounds = (mp3: 240, flac: 60)
 
     private static func make() throws -> Made {
         let ffmpeg = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y"]

