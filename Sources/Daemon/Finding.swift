@@ -248,11 +248,7 @@ extension Service {
     private func freshIndex() async throws(ControlError) -> Librarian? {
         guard let index else { return nil }
         await index.freshen(within: Self.patience)
-        // What was heard here since may not have reached its server.
-        let here = (try? await store.recentPlaces(limit: 50)) ?? []
-        try await asked { () throws(CatalogueError) in
-            try await index.catalogue.note(here.filter { $0.item.source == ShelfItemID.source })
-        }
+        await index.noteOwn()
         return self.index
     }
 
