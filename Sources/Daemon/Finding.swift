@@ -286,7 +286,7 @@ extension LibrariesReport {
         refreshing = librarian.isBusy
         for index in libraries.indices {
             guard let state = librarian.states.first(where: { $0.library.id == libraries[index].id }) else { continue }
-            libraries[index].items = state.total
+            libraries[index].items = state.isFilled || state.items > 0 ? state.total : nil
             libraries[index].known = state.items
             libraries[index].refreshed = state.checked
         }
