@@ -94,7 +94,7 @@ let package = Package(
             name: "StandInTests", dependencies: ["StandIn"], resources: [.copy("Fixtures"), .copy("COVERAGE.md")],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus"],
+            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus", "Catalogue"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
@@ -115,6 +115,9 @@ let package = Package(
         tests("SecretTests", "Secret", "Listening", "TestSupport"),
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
+        .executableTarget(
+            name: "catalogue-bench", dependencies: ["Catalogue", "Listening", "TestSupport"],
+            path: "Tests/catalogue-bench", swiftSettings: strict),
         tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
         tests("LaunchersTests", "Launchers", "DBus"),
         tests("HTTPTests", "HTTP"),

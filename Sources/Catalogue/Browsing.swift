@@ -55,16 +55,10 @@ extension Catalogue {
             if try db.number("SELECT 1 FROM links WHERE kind = ? AND folded = ? LIMIT 1", [kind, folded]) != nil {
                 return [folded]
             }
-            // One step in the index for each different name, however many items have it.
-            let sql = """
-                WITH RECURSIVE names (folded) AS (
-                    SELECT min(folded) FROM links WHERE kind = ?1
-                    UNION ALL
-                    SELECT (SELECT min(folded) FROM links WHERE kind = ?1 AND folded > names.folded) FROM names
-                    WHERE names.folded IS NOT NULL
-                ) SELECT folded FROM names WHERE folded IS NOT NULL
-                """
-            return try String.fetchAll(db.cachedStatement(sql: sql), arguments: [kind]).filter { name in
+            // SQLite leaves out what has not even the longest word in it.
+            guard let longest = wanted.max(by: { $0.utf8.count < $1.utf8.count }) else { return [] }
+            let sql = "SELECT DISTINCT folded FROM links WHERE kind = ? AND instr(folded, ?) > 0"
+            return try String.fetchAll(db.cachedStatement(sql: sql), arguments: [kind, longest]).filter { name in
                 Words.fit(title: name.split(separator: " ").map(String.init), others: [], wanted) > 0
             }
         }
@@ -229,10 +223,7 @@ private struct Selection {
             keys = [rank, "items.folded"]
             orderArguments = StatementArguments(query.series)
         case nil, .title: keys = ["items.folded"]
-        case .author:
-            keys = [
-                "(SELECT min(folded) FROM links WHERE links.item = items.number AND kind = 'author')", "items.folded",
-            ]
+        case .author: keys = ["items.byAuthor", "items.folded"]
         case .added: keys = ["items.added"]
         case .duration: keys = ["items.duration"]
         case .published: keys = ["coalesce(items.released, '')", "items.published"]

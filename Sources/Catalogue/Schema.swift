@@ -22,6 +22,7 @@ enum Schema {
         CREATE TABLE items (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, library INTEGER NOT NULL, parent INTEGER,
             kind TEXT NOT NULL, title TEXT NOT NULL, folded TEXT NOT NULL, subtitle TEXT, authors TEXT NOT NULL,
+            byAuthor TEXT NOT NULL, -- the first one, folded
             narrators TEXT NOT NULL, series TEXT NOT NULL, genres TEXT NOT NULL, podcast TEXT,
             duration INTEGER NOT NULL, added INTEGER, published INTEGER, released TEXT, episodes INTEGER,
             isPlayable INTEGER NOT NULL, fingerprint INTEGER NOT NULL, pass INTEGER NOT NULL,

@@ -167,20 +167,22 @@ extension Database {
         let folded = Words.fold(item.title)
         try run(
             """
-            INSERT INTO items (number, id, library, parent, kind, title, folded, subtitle, authors, narrators, series,
-                genres, podcast, duration, added, published, released, episodes, isPlayable, fingerprint, pass, stale)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO items (number, id, library, parent, kind, title, folded, subtitle, authors, byAuthor, narrators,
+                series, genres, podcast, duration, added, published, released, episodes, isPlayable, fingerprint, pass,
+                stale)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (number) DO UPDATE SET library = excluded.library, parent = excluded.parent,
                 kind = excluded.kind, title = excluded.title, folded = excluded.folded, subtitle = excluded.subtitle,
-                authors = excluded.authors, narrators = excluded.narrators, series = excluded.series,
-                genres = excluded.genres, podcast = excluded.podcast, duration = excluded.duration,
+                authors = excluded.authors, byAuthor = excluded.byAuthor, narrators = excluded.narrators,
+                series = excluded.series, genres = excluded.genres, podcast = excluded.podcast, duration = excluded.duration,
                 added = excluded.added, published = excluded.published, released = excluded.released,
                 episodes = excluded.episodes, isPlayable = excluded.isPlayable, fingerprint = excluded.fingerprint,
                 pass = excluded.pass, stale = excluded.stale
             """,
             [
                 number, item.id.description, library, parent, item.kind.rawValue, item.title, folded, item.subtitle,
-                Texts.join(item.authors), Texts.join(item.narrators), Texts.join(item.series.map(\.text)),
+                Texts.join(item.authors), Words.fold(item.authors.first ?? ""), Texts.join(item.narrators),
+                Texts.join(item.series.map(\.text)),
                 Texts.join(item.genres), item.podcast, item.duration.microseconds, item.added, item.published,
                 item.released, item.episodes, item.isPlayable, fingerprint, pass, item.kind == .podcast,
             ])

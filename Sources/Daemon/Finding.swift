@@ -273,11 +273,7 @@ extension Service {
     private func freshIndex() async throws(ControlError) -> Librarian? {
         guard let index else { return nil }
         await index.freshen(within: Self.patience)
-        // What was heard here since may not have reached its server.
-        let here = (try? await store.recentPlaces(limit: 50)) ?? []
-        try await asked { () throws(CatalogueError) in
-            try await index.catalogue.note(here.filter { $0.item.source == ShelfItemID.source })
-        }
+        await index.noteOwn()
         return self.index
     }
 
@@ -315,7 +311,7 @@ extension LibrariesReport {
         refreshing = librarian.isBusy
         for index in libraries.indices {
             guard let state = librarian.states.first(where: { $0.library.id == libraries[index].id }) else { continue }
-            libraries[index].items = state.total
+            libraries[index].items = state.isFilled || state.items > 0 ? state.total : nil
             libraries[index].known = state.items
             libraries[index].refreshed = state.checked
         }

@@ -79,7 +79,10 @@ internal import Logging
 
     /// After a logout.
     func forget(_ account: String) async {
+        let reading = readings[account]
         end(account)
+        // What it has in hand would be written after what is removed here.
+        await reading?.value
         do throws(CatalogueError) { try await catalogue.remove(account: account) } catch {
             log.error("the index keeps what it should not", metadata: ["why": "\(error)"])
         }
@@ -100,7 +103,9 @@ internal import Logging
         case .progress(_, let place): note([place])
         case .places(let places): note(places)
         case .items(let items): if !items.isEmpty { read(account, items.count > 50 ? .everything : .items(Set(items))) }
-        case .libraries, .connected: read(account, .news)
+        case .libraries: read(account, .news)
+        // What happened before is not told. Connections that come and go are no reason to ask each time.
+        case .connected: refresh(olderThan: .seconds(60))
         case .disconnected, .refused: break
         }
     }
@@ -108,9 +113,21 @@ internal import Logging
     /// Places that were reached here or told by a server.
     func note(_ places: [Place]) {
         Task { @LoopActor in
-            try? await catalogue.note(places.filter { $0.item.source == ShelfItemID.source })
+            try? await catalogue.note(known(places))
             tellSoon()
         }
+    }
+
+    /// What was heard here may be newer than what a server said.
+    func noteOwn() async {
+        let own = (try? await shelves.store.recentPlaces(limit: 50)) ?? []
+        try? await catalogue.note(known(own))
+    }
+
+    /// Places of the accounts there are: the journal keeps those of others too.
+    private func known(_ places: [Place]) -> [Place] {
+        let accounts = Set(shelves.accounts.map(\.id))
+        return places.filter { place in ShelfItemID(place.item).map { accounts.contains($0.account) } ?? false }
     }
 
     /// Returns when everything was compared with the servers, or after `limit`.
@@ -159,6 +176,7 @@ internal import Logging
                     try await reading.run()
                 }
             } catch { failure = error }
+            await self.noteOwn()
             self.ended(id, failure)
         }
     }

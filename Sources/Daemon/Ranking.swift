@@ -15,11 +15,11 @@ enum Ranking {
     /// - Parameter wanted: folded words.
     /// - Returns: the rows of the best score; all of them where none fits, for the server found them by something not shown.
     static func best(_ rows: [ItemRow], for wanted: [String]) -> [ItemRow] {
-        // A podcast is not played itself: its episodes are.
-        let playable = rows.filter { $0.item.kind != "podcast" }
-        let pool = playable.isEmpty ? rows : playable
-        let top = pool.map { score($0, wanted) }.max() ?? 0
-        return pool.filter { score($0, wanted) == top }
+        // A podcast is not played itself: its episodes are, unless the podcast is what was named.
+        let top = rows.map { score($0, wanted) }.max() ?? 0
+        let best = rows.filter { score($0, wanted) == top }
+        let playable = best.filter { $0.item.kind != "podcast" }
+        return playable.isEmpty ? best : playable
     }
 
     /// Best first; within one score as they came.

@@ -1,5 +1,6 @@
 import Catalogue
 import Listening
+import TestSupport
 import Testing
 
 @Suite struct BrowsingTests {
@@ -37,7 +38,7 @@ import Testing
         #expect(try await list(catalogue) { _ in } == ["2", "1", "3"])
         #expect(try await list(catalogue) { $0.sort = .added } == ["3", "2", "1"])
         #expect(try await list(catalogue) { ($0.sort, $0.isReversed) = (.added, true) } == ["1", "2", "3"])
-        #expect(try await list(catalogue) { $0.sort = .author } == ["1", "3", "2"])
+        #expect(try await list(catalogue) { $0.sort = .author } == ["3", "2", "1"])
         #expect(try await list(catalogue) { $0.sort = .duration }.first == "2")
         #expect(try await list(catalogue) { $0.sort = .published }.last == "1")
         #expect(try await list(catalogue) { ($0.limit, $0.offset) = (1, 1) } == ["1"])

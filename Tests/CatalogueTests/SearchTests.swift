@@ -1,5 +1,6 @@
 import Catalogue
 import Listening
+import TestSupport
 import Testing
 
 @Suite struct SearchTests {

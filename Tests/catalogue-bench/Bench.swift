@@ -2,15 +2,15 @@ import Catalogue
 import Foundation
 import Listening
 import TestSupport
-import Testing
 
-/// How fast the index is, when it is asked for: `DOGEAR_BENCH=1 swift test -c release -Xswiftc -enable-testing --filter
-/// CatalogueTests.Benchmark`. `DOGEAR_BENCH_ITEMS` names the sizes.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["DOGEAR_BENCH"] != nil), .serialized) struct Benchmark {
-    private static let sizes = (ProcessInfo.processInfo.environment["DOGEAR_BENCH_ITEMS"] ?? "10,5000,100000")
-        .split(separator: ",").compactMap { Int($0) }
+/// Prints how fast the index is with libraries of so many made-up books: `catalogue-bench [COUNT...]`.
+@main enum Bench {
+    static func main() async throws {
+        let sizes = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        for count in sizes.isEmpty ? [10, 5000, 100_000] : sizes { try await figures(count) }
+    }
 
-    @Test(arguments: sizes) func figures(_ count: Int) async throws {
+    static func figures(_ count: Int) async throws {
         let folder = TemporaryFolder()
         defer { folder.remove() }
         let path = "\(folder.path)/catalogue.sqlite"
@@ -49,13 +49,13 @@ import Testing
         try await measure("snapshot") { _ = try await catalogue.snapshot() }
     }
 
-    private func mistype(_ word: String) -> String {
+    private static func mistype(_ word: String) -> String {
         var letters = Array(word)
         if letters.count > 3 { letters.swapAt(2, 3) }
         return String(letters)
     }
 
-    private func report(_ name: String, _ queries: [String], _ catalogue: Catalogue) async throws {
+    private static func report(_ name: String, _ queries: [String], _ catalogue: Catalogue) async throws {
         var times: [Duration] = []
         var found = 0
         for query in queries {
@@ -68,20 +68,20 @@ import Testing
         show(name, times, ", \(found * 100 / (queries.count * 3)) % with results")
     }
 
-    private func measure(_ name: String, _ body: () async throws -> Void) async throws {
+    private static func measure(_ name: String, _ body: () async throws -> Void) async throws {
         var times: [Duration] = []
         for _ in 0..<10 { times.append(try await ContinuousClock().measure(body)) }
         show(name, times, "")
     }
 
-    private func show(_ name: String, _ times: [Duration], _ more: String) {
+    private static func show(_ name: String, _ times: [Duration], _ more: String) {
         let sorted = times.sorted()
         print("  \(name): median \(ms(sorted[sorted.count / 2])) ms, worst \(ms(sorted.last!)) ms\(more)")
     }
 
-    private func ms(_ time: Duration) -> String { String(format: "%.2f", time / .milliseconds(1)) }
+    private static func ms(_ time: Duration) -> String { String(format: "%.2f", time / .milliseconds(1)) }
 
-    private func size(_ path: String) -> String {
+    private static func size(_ path: String) -> String {
         let bytes = ["", "-wal"].reduce(0) { sum, suffix in
             sum + ((try? FileManager.default.attributesOfItem(atPath: path + suffix)[.size] as? Int) ?? 0)
         }

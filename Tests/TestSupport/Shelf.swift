@@ -1,24 +1,23 @@
-import Catalogue
-import Listening
-import TestSupport
+public import Catalogue
+public import Listening
 
 /// Made-up libraries: words of syllables, so that there are as many different ones as people have.
-struct Shelf {
-    static let account = "acc"
-    static let library = CatalogueLibrary(account: account, id: "books", name: "Books", isPodcasts: false)
+public enum Shelf {
+    public static let account = "acc"
+    public static let library = CatalogueLibrary(account: account, id: "books", name: "Books", isPodcasts: false)
     private static let syllables = [
         "ba", "lor", "mi", "ten", "ra", "shu", "kel", "vo", "ni", "dra", "fen", "gol", "hu", "jas", "pe", "quin", "sto",
         "thal", "wyn", "zor", "cle", "bri", "amp", "ell", "ono",
     ]
 
-    static func id(_ key: String) -> ItemID { ItemID(source: "abs", key: "\(account)/\(key)") }
+    public static func id(_ key: String) -> ItemID { ItemID(source: "abs", key: "\(account)/\(key)") }
 
-    static func book(_ key: String, _ title: String, by author: String = "Ada Ebb") -> CatalogueItem {
+    public static func book(_ key: String, _ title: String, by author: String = "Ada Ebb") -> CatalogueItem {
         CatalogueItem(id: id(key), kind: .book, title: title, authors: [author], duration: .seconds(3600), added: 1)
     }
 
     /// - Parameter range: numbers of books; the same number is always the same book.
-    static func books(_ range: Range<Int>) -> [CatalogueItem] {
+    public static func books(_ range: Range<Int>) -> [CatalogueItem] {
         range.map { number in
             var random = SeededNumbers(seed: UInt64(number))
             func word() -> String {
@@ -41,13 +40,13 @@ struct Shelf {
     }
 
     /// A catalogue with these items in one library that is read from end to end.
-    static func filled(_ items: [CatalogueItem]) async throws -> Catalogue {
+    public static func filled(_ items: [CatalogueItem]) async throws -> Catalogue {
         let catalogue = try Catalogue.inMemory()
         try await fill(catalogue, items)
         return catalogue
     }
 
-    static func fill(_ catalogue: Catalogue, _ items: [CatalogueItem]) async throws {
+    public static func fill(_ catalogue: Catalogue, _ items: [CatalogueItem]) async throws {
         try await catalogue.setLibraries([library], account: account)
         _ = try await catalogue.begin(library: "books", account: account)
         for start in stride(from: 0, to: items.count, by: 200) {

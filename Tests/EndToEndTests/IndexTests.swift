@@ -1,0 +1,230 @@
+import Control
+import DBus
+import EventLoop
+import Foundation
+import Listening
+import SDBus
+import StandIn
+import Store
+import TestSupport
+import Testing
+
+/// The index of the libraries: filled after the login, there without a network, true to what the server tells.
+@Suite struct IndexTests {
+    private func list(_ house: House, _ arguments: String...) async throws -> ListReport {
+        let outcome = try await house.run(Child.built("dogear"), arguments + ["--json"])
+        guard outcome.code == 0 else { throw TestFailure("dogear \(arguments): \(outcome.errors)") }
+        return try JSONDecoder().decode(ListReport.self, from: Data(outcome.output.utf8))
+    }
+
+    private func titles(_ house: House, _ arguments: String...) async throws -> [String] {
+        let outcome = try await house.run(Child.built("dogear"), arguments + ["--json"])
+        guard outcome.code == 0 else { return [] }
+        return try JSONDecoder().decode(ListReport.self, from: Data(outcome.output.utf8)).items.map(\.item.title)
+    }
+
+    @Test func withoutANetwork() async throws {
+        try await House.signedIn { house, _ in
+            let report = try JSONDecoder().decode(
+                LibrariesReport.self, from: Data(try await house.done("libraries", "--refresh", "--json").utf8))
+            #expect(report.libraries.map(\.name) == ["Books", "Podcasts"])
+            #expect(report.libraries.map(\.items) == [3, 1] && report.libraries.map(\.known) == [3, 1])
+            #expect(report.refreshing == false)
+
+            await house.server.stop()
+            #expect(try await titles(house, "search", "tidebok") == ["Tidebook"])
+            #expect(try await titles(house, "search", "doors") == ["Three Rooms"])
+            #expect(try await titles(house, "search", "echoes") == ["Echoes"])
+            #expect(try await titles(house, "list", "Books") == ["Paper Only", "Three Rooms", "Tidebook"])
+            #expect(try await titles(house, "list", "--narrator", "current") == ["Tidebook"])
+            #expect(try await titles(house, "list", "--genre", "sea", "--author", "flow") == ["Tidebook"])
+            // What was published or added last comes first; what only is to be read does not come.
+            #expect(try await Set(titles(house, "latest")) == ["Echoes", "Tidebook", "Three Rooms"])
+            let show = try JSONDecoder().decode(
+                ShowReport.self, from: Data(try await house.done("show", "tidebook", "--json").utf8))
+            #expect(show.row.item.authors == ["Ada Ebb", "Bo Flow"] && show.genres == ["Sea"])
+            #expect(try await house.dogear("play", "tidebook").code == 4)
+
+            let files = try FileManager.default.attributesOfItem(
+                atPath: "\(house.home)/.cache/dogear/catalogue.sqlite")
+            #expect(files[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func itSurvivesARestartAndGoesWithTheAccount() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            try await house.kill()
+            await house.server.stop()
+            try await house.daemon()
+            #expect(try await titles(house, "search", "rooms") == ["Three Rooms"])
+            try await house.done("logout")
+            #expect(try await house.dogear("search", "rooms").code == 3)
+            let file = try Data(contentsOf: URL(fileURLWithPath: "\(house.home)/.cache/dogear/catalogue.sqlite"))
+            #expect(file.range(of: Data("Three Rooms".utf8)) == nil)
+        }
+    }
+
+    @Test func whatIsRefusedIsSaid() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            for (arguments, code, words) in [
+                (["list", "--author", "nobody"], Int32(2), "no author 'nobody'"),
+                (["list", "--author", "doors", "--genre", "sea"], 2, "nothing fits"),
+                (["list", "Books", "--page", "9"], 2, "there is 1 page"),
+                (["list", "Podcasts", "--narrator", "current"], 64, "no narrators"),
+                (["list", "--collection", "a", "--playlist", "b"], 64, "exclude each other"),
+                (["list", "Nowhere"], 2, "no library 'Nowhere'"), (["list"], 64, "several libraries"),
+                (["list", "Books", "--sort", "colour"], 64, "is no order"), (["search", "xyzzyx"], 2, "Nothing found"),
+            ] {
+                let outcome = try await house.run(Child.built("dogear"), arguments)
+                #expect(outcome.code == code && outcome.errors.contains(words), "\(arguments): \(outcome)")
+            }
+        }
+    }
+
+    /// While something is loaded the server tells what comes and goes.
+    @Test func whatTheServerTells() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            try await house.done("pause")
+            try await house.done("libraries", "--refresh")
+            let books = try #require(try Library.all.get().first)
+            var new = StandInItem(id: DerivedIDs.new, title: "Nightfall", relPath: "night", addedAt: 1_800_000_000_000)
+            new.authors = ["N. Ight"]
+            house.server.putItem(new, library: books.id)
+            _ = try await eventually("the new item") {
+                try await titles(house, "search", "nightfall").first
+            }
+            new.title = "Daybreak"
+            new.updatedAt += 1
+            house.server.putItem(new, library: books.id)
+            _ = try await eventually("the changed item") { try await titles(house, "search", "daybreak").first }
+            #expect(try await titles(house, "search", "nightfall").isEmpty)
+            house.server.deleteItem(DerivedIDs.new)
+            _ = try await eventually("the removed item to go") {
+                try await titles(house, "search", "daybreak").isEmpty ? true : nil
+            }
+            #expect(try await titles(house, "list", "Books").count == 3)
+            let gone = try await house.dogear("play", "abs:\(try await account(house))/\(DerivedIDs.new)")
+            #expect(gone.code == 2, "\(gone)")
+        }
+    }
+
+    /// Nobody tells of it: the next reading does not see it.
+    @Test func whatIsRemovedMeanwhile() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            #expect(try await titles(house, "list", "Books").count == 3)
+            house.server.deleteItem(Library.files)
+            try await house.done("libraries", "--refresh")
+            #expect(try await titles(house, "list", "Books") == ["Paper Only", "Tidebook"])
+        }
+    }
+
+    @Test func launchers() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            let search = ["call", "--session", "-d", ControlName.bus, "-o", "/org/dogear/Dogear/SearchProvider", "-m"]
+            func gnome(_ method: String, _ arguments: String...) async throws -> String {
+                let outcome = try await house.run(
+                    "gdbus", search + ["org.gnome.Shell.SearchProvider2.\(method)"] + arguments)
+                #expect(outcome.code == 0, "\(outcome)")
+                return outcome.output
+            }
+            let id = "abs:\(try await account(house))/\(Library.book)"
+            #expect(try await gnome("GetInitialResultSet", "['tide']") == "(['\(id)'],)\n")
+            #expect(try await gnome("GetSubsearchResultSet", "['\(id)']", "['tide', 'xyzzyx']") == "(@as [],)\n")
+            #expect(try await gnome("GetInitialResultSet", "['\" OR *', '^']") == "(@as [],)\n")
+            let metas = try await gnome("GetResultMetas", "['\(id)', 'abs:no/such', 'nonsense']")
+            #expect(metas.contains("'name': <'Tidebook'>") && metas.contains("Ada Ebb, Bo Flow"), "\(metas)")
+            // The cover comes with the next look.
+            _ = try await eventually("a cover") {
+                try await gnome("GetResultMetas", "['\(id)']").contains("covers/") ? true : nil
+            }
+            let matches = try await house.run(
+                "gdbus",
+                [
+                    "call", "--session", "-d", ControlName.bus, "-o", "/org/dogear/Dogear/KRunner", "-m",
+                    "org.kde.krunner1.Match", "tidebook",
+                ])
+            #expect(matches.output.contains("'Tidebook'") && matches.output.contains("/covers/"), "\(matches)")
+            _ = try await gnome("ActivateResult", "'\(id)'", "['tide']", "uint32 0")
+            try await house.status("playing") { $0.state == .playing && $0.item?.id == id }
+            // Launchers wait for nobody.
+            await house.server.stop()
+            #expect(try await gnome("GetInitialResultSet", "['rooms']").contains(Library.files))
+        }
+    }
+
+    @Test func anEndedLoginIsTold() async throws {
+        try await House.signedIn { house, _ in
+            let desk = try await FakeNotifications(on: house.bus.address)
+            try await house.done("libraries", "--refresh")
+            house.server.expireAccessTokens()
+            house.server.revokeRefreshTokens()
+            #expect(try await house.dogear("libraries", "--refresh").code == 1)
+            let notice = try await eventually("a notification") { await desk.shown.first }
+            #expect(notice.title.contains("needs a new login"))
+            #expect(!notice.body.contains(House.password))
+            try await house.logIn()
+            _ = try await eventually("it to go") { await desk.closed.isEmpty ? nil : true }
+            await desk.leave()
+        }
+    }
+
+    @Test func whatWaitsForADayIsTold() async throws {
+        try await House.signedIn { house, _ in
+            try await house.kill()
+            await house.server.stop()
+            try await keepOldListening(house)
+            let desk = try await FakeNotifications(on: house.bus.address)
+            try await house.daemon()
+            let notice = try await eventually("a notification") { await desk.shown.first }
+            #expect(notice.title.contains("not on the server yet") && notice.actions == ["send", "Send now"])
+            try await house.server.start()
+            try await desk.choose("send", of: notice.number)
+            try await house.status("sent") { $0.unsent == 0 }
+            #expect(abs(house.listened - 10) < 0.01)
+            _ = try await eventually("it to go") { await desk.closed == [notice.number] ? true : nil }
+            await desk.leave()
+        }
+    }
+
+    @Test func whoWantsNoNotificationsGetsNone() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("settings", "system.notifications", "off")
+            try await house.kill()
+            await house.server.stop()
+            try await keepOldListening(house)
+            let desk = try await FakeNotifications(on: house.bus.address)
+            try await house.daemon()
+            // What the daemon says at its start comes before its answers.
+            #expect(try await house.status().unsent == 1)
+            #expect(await desk.shown.isEmpty)
+            await desk.leave()
+        }
+    }
+
+    /// Ten seconds of listening that no server has accepted for two days.
+    private func keepOldListening(_ house: House) async throws {
+        let store = try Store.open(at: "\(house.state)/state.sqlite") { _ in }
+        let account = try #require(try await store.accounts().first)
+        let then = Int64(Date().timeIntervalSince1970 * 1000) - 2 * 86_400_000
+        var stretch = Stretch(
+            id: UUID().uuidString.lowercased(), item: ItemID(source: "abs", key: "\(account.id)/\(Library.book)"),
+            started: then, startPlace: .zero, duration: .seconds(100), delivery: .local)
+        (stretch.updated, stretch.place, stretch.listened) = (then + 10_000, .seconds(10), .seconds(10))
+        stretch.isClosed = true
+        try await store.write(.stretch(stretch))
+        try await store.flush()
+    }
+
+    private func account(_ house: House) async throws -> String {
+        let text = try await house.done("accounts", "--json")
+        let report = try JSONDecoder().decode(AccountsReport.self, from: Data(text.utf8))
+        return try #require(report.accounts.first?.id)
+    }
+
+    private enum DerivedIDs { static let new = "11111111-0000-4000-8000-0000000000aa" }
+}
