@@ -26,6 +26,7 @@ extension Service: @LoopActor PlayerFace {
             switch try Address(uri) {
             case .file(let path): try await self.open(path: path, at: nil, whole: true)
             case .item(let id): try await self.open(id, at: nil)
+            case .web(let url): try await self.open(url: url, at: nil, whole: true)
             }
         }
     }
@@ -94,8 +95,9 @@ extension Service: @LoopActor PlayerFace {
 enum Address: Hashable {
     case file(path: String)
     case item(ItemID)
+    case web(url: String)
 
-    static let schemes = ["file", "dogear"]
+    static let schemes = ["file", "http", "https", "dogear"]
 
     /// - Throws: a sentence that does not repeat the address: it may hold a password.
     init(_ uri: String) throws(ControlError) {
@@ -118,19 +120,25 @@ enum Address: Hashable {
                     .usage, "that names no item; write dogear: and an item's id, as 'dogear list --ids' shows it")
             }
             self = .item(id)
+        case "http", "https":
+            guard WebAddress(uri) != nil else {
+                throw ControlError(.usage, "that names no server; write \(scheme)://SERVER/PATH")
+            }
+            self = .web(url: uri)
         default:
             throw ControlError(
                 .usage, "dogear cannot open '\(scheme.prefix(20)):' addresses; it opens \(Self.known)")
         }
     }
 
-    private static var known: String { schemes.map { "\($0):" }.joined(separator: " and ") }
+    private static var known: String { schemes.map { "\($0):" }.joined(separator: ", ") }
 
     /// As sources know it.
     var id: ItemID {
         switch self {
         case .file(let path): ItemID(source: "path", key: path)
         case .item(let id): id
+        case .web(let url): ItemID(source: "address", key: url)
         }
     }
 }

@@ -38,7 +38,7 @@ extension Service {
                 opened, jump: jump, journal: await journalled(found.id), knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: whole, as: wish)
         } catch {
-            if ticket == opening, player.isOpening { failed(id, error) }
+            if ticket == opening, player.isOpening { failed(id, error, isTold: wish.turns) }
             throw ControlError(error)
         }
         try await plays()
@@ -64,9 +64,10 @@ extension Service {
         }
     }
 
-    private func failed(_ id: ItemID, _ error: SourceError) {
+    /// - Parameter isTold: whoever asked for it says what is wrong.
+    private func failed(_ id: ItemID, _ error: SourceError, isTold: Bool = false) {
         wanted = id
-        send(.openFailed(error.message, mayReturn: error.kind == .unreachable))
+        send(.openFailed(isTold ? nil : error.message, mayReturn: error.kind == .unreachable))
     }
 
     /// What a server could not do before is no news once it answers.

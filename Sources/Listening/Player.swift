@@ -185,7 +185,7 @@ extension Player {
         /// `copy`: which of the queue's entries of this item it is.
         case open(Item, at: BookTime, play: Bool, rate: Double, whole: Bool = false, copy: Int = 0)
         /// The source could not. `mayReturn`: the server did not answer; worth another try.
-        case openFailed(String, mayReturn: Bool)
+        case openFailed(String?, mayReturn: Bool)
         /// The server that could not give it answers again.
         case serverAnswers
         /// Its account is no longer here: what went wrong with it is nobody's affair any more.

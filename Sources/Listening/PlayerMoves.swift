@@ -131,7 +131,7 @@ extension Player {
         return [.seeked]
     }
 
-    private mutating func openFailed(_ why: String, mayReturn: Bool) -> [Effect] {
+    private mutating func openFailed(_ why: String?, mayReturn: Bool) -> [Effect] {
         error = why
         turn = nil
         isServersError = mayReturn

@@ -25,11 +25,11 @@ public struct TrackRows: Sendable {
 
     public func index(of id: ObjectPath) -> Int? { ids.firstIndex(of: id) }
 
-    /// `aa{sv}`: one for each that is in the list, in the order asked for. Asked for twice it is told twice; what is not in
-    /// the list is left out.
+    /// `aa{sv}`: one for each that is in the list, in the order asked for. What is not in the list is left out, and what is
+    /// asked for again too: an answer is no longer than the list.
     public func metadata(of wanted: [ObjectPath]) -> Value {
-        let places = Dictionary(zip(ids, rows)) { first, _ in first }
-        return .array(.variants, wanted.compactMap { places[$0]?.metadata })
+        var places = Dictionary(zip(ids, rows)) { first, _ in first }
+        return .array(.variants, wanted.compactMap { places.removeValue(forKey: $0)?.metadata })
     }
 
     public enum Change: Hashable, Sendable {

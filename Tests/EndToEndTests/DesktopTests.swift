@@ -101,8 +101,8 @@ import Testing
                 try await house.playerctl(key)
                 try await house.status("at \(title)") { $0.item?.title == title && $0.state == .paused }
             }
-            #expect(try await call(house, ".TrackList", "GoTo", "o", three[2]).code == 0)
-            try await title(house, is: "B")
+            #expect(try await call(house, ".TrackList", "GoTo", "o", three[1]).code == 0)
+            try await title(house, is: "A")
             try await monitor.mark()
             #expect(try await tracks(house) == three)
             #expect(try monitor.listSignals(from: mark).filter { $0.contains("TrackList Track") } == [])
@@ -111,13 +111,14 @@ import Testing
             #expect(try await call(house, ".TrackList", "RemoveTrack", "o", three[0]).code == 0)
             try await monitor.mark()
             #expect(try monitor.listSignals(from: mark).last == "TrackList TrackRemoved")
-            // The same once more, and at once.
+            // The same once more, and at once; what is gone past goes on waiting.
             #expect(try await add(songs[1], after: three[2], true).code == 0)
             try await eventually("another track") {
                 try await house.playerctl("metadata", "mpris:trackid").contains(three[2]) ? nil : true
             }
-            #expect(try await tracks(house).count == 3)
-            #expect(try await tracks(house).dropLast() == three.dropFirst())
+            let last = try await tracks(house)
+            #expect(last.count == 3 && Set(last).isSuperset(of: three.dropFirst()))
+            #expect(try await house.status().queued == 1)
         }
     }
 
@@ -178,7 +179,7 @@ import Testing
             let active = try #require(try await get(house, ".Playlists", "ActivePlaylist") as? [Any])
             #expect(active.first as? Bool == true)
             // Something else: the rest of the list is done with, the listener's own is not.
-            try await house.done("play", songs[0])
+            try await house.done("play", try song("D"))
             #expect(try await house.status().queued == 1)
         }
     }
@@ -191,7 +192,7 @@ import Testing
             for bad in [
                 "ftp://user:secret@host/x.mp3", "no address", "dogear:abs:", "dogear:path:%2Fetc%2Fpasswd",
                 "file://host/x",
-                "dogear:abs:nobody/nothing", ":", "%",
+                "dogear:abs:nobody/nothing", ":", "%", "http://", "http://ada:secret@127.0.0.1:1/x.mp3",
             ] {
                 let outcome = try await call(house, ".Player", "OpenUri", "s", bad)
                 #expect(outcome.code != 0 && !outcome.errors.contains("secret"), "\(bad): \(outcome)")
@@ -206,7 +207,7 @@ import Testing
                 try await house.done("play", "echoes")
             }
             let schemes = try #require(try await get(house, "", "SupportedUriSchemes") as? [String])
-            #expect(schemes.contains("file") && schemes.contains("dogear"))
+            #expect(Set(schemes) == ["file", "http", "https", "dogear"])
             let types = try await eventually("media types") {
                 let types = try await self.get(house, "", "SupportedMimeTypes") as? [String]
                 return types?.isEmpty == false ? types : nil

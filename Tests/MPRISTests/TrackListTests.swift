@@ -36,7 +36,7 @@ private func rows(_ names: String...) -> TrackRows {
         let rows = TrackRows(of: player, line: line("book", "next"))
         #expect(rows.ids.count == 3 && Set(rows.ids).count == 3 && !rows.canEdit)
         #expect(rows.index(of: player.trackID) == 0)
-        let all = try rows.metadata(of: [rows.ids[2], MPRISName.noTrack, rows.ids[0]]).array()
+        let all = try rows.metadata(of: [rows.ids[2], MPRISName.noTrack, rows.ids[0], rows.ids[2]]).array()
         #expect(
             try all.map { try $0.dictionary().first { $0.key == "xesam:title" }?.value } == [
                 .string("Chapter 2"), .string("Chapter 0"),
