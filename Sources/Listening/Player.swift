@@ -165,6 +165,8 @@ public struct Player: Sendable {
     public func wake(at now: Moment, engine: BookTime?) -> BookTime? {
         guard phase == .playing, !isAsking, !isBuffering, let part else { return nil }
         let place = position(engine: engine)
+        // Past the border already: something else came just before the tick that was due there.
+        if place >= part.end, partIndex + 1 < parts.count { return BookTime(microseconds: 1000) }
         var borders = [part.end]
         if step(options.next) == .skip, let end = parts.last?.end { borders.append(end - options.skipForward) }
         let next = borders.filter { $0 > place }.map { BookTime.seconds(($0 - place).seconds / rate) }.min()

@@ -52,6 +52,18 @@ import Testing
                 try await house.done("play")
                 let back = try await house.status("playing") { $0.state == .playing }
                 #expect((left.position..<left.position + 15).contains(back.position), "\(left) became \(back)")
+                func open(_ path: String) async throws -> House.Outcome {
+                    try await house.run(
+                        "busctl",
+                        [
+                            "--user", "call", "org.mpris.MediaPlayer2.dogear", "/org/mpris/MediaPlayer2",
+                            "org.mpris.MediaPlayer2.Player", "OpenUri", "s", "\(server.address)\(path)",
+                        ])
+                }
+                #expect(try await open("/none.mp3").code != 0)
+                #expect(try await open("/free.m4b").code == 0)
+                // As one track, as clients expect that hand in an address.
+                #expect(try await house.playerctl("metadata", "mpris:length").hasPrefix("100"))
                 let none = try await house.dogear("play", "\(server.address)/none.mp3")
                 #expect(none.code == 2 && none.errors.contains("127.0.0.1"), "\(none)")
                 #expect(try await house.status().item?.id == left.item?.id, "what played goes on")

@@ -43,7 +43,8 @@ import Testing
             var mark = try await monitor.mark()
             func expect(_ signals: [String], lists: [String] = [], _ what: Comment) async throws {
                 let end = try await monitor.mark()
-                #expect(try monitor.signals(from: mark) == signals, what)
+                let seen = try monitor.signals(from: mark)
+                #expect(seen == signals, what)
                 let tracks = try monitor.listSignals(from: mark).filter { $0.hasPrefix("TrackList") }
                 #expect(tracks == lists, what)
                 mark = end

@@ -115,6 +115,17 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(abs(desk.player.partPosition(engine: desk.sound).seconds - 0.1) < 0.001)
     }
 
+    @Test func aRollIsNotPutOffByWhatComesJustBeforeIt() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(59.5))
+        desk.pass(0.501)
+        desk.send(.volume(0.5))
+        #expect(desk.player.partIndex == 0)
+        #expect(desk.player.wake(at: desk.now, engine: desk.sound) == BookTime(microseconds: 1000))
+        desk.send(.tick)
+        #expect(desk.player.partIndex == 1 && desk.isSeeked)
+    }
+
     @Test func nextAndPreviousMoveByChapter() {
         var desk = Desk()
         desk.open(emma)
