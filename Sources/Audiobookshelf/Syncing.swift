@@ -139,7 +139,8 @@ extension ShelfClient {
     }
 
     /// Notes a place that the server has, or may have, from here.
-    func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {
+    /// - Parameter time: when the listener was there, in milliseconds since 1970 of the server's clock.
+    public func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {
         told[id] = (told[id] ?? []).suffix(3) + [Told(place: place, at: time, isFinished: isFinished)]
     }
 

@@ -40,6 +40,12 @@ extension Service {
             send(.lineup(queue.lineup))
             begun.refresh()
             let stretches = try await store.stretches()
+            for stretch in stretches {
+                // Moved since, without listening there.
+                if let place = try await store.place(of: stretch.item), place.updated > stretch.updated {
+                    await shelves.tell(place)
+                }
+            }
             let writes = try await store.progressWrites()
             sync { $0.restore(stretches, writes, at: time.now) }
             if let last = try await store.lastPlayed(), player.phase == .empty {

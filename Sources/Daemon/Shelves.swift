@@ -222,6 +222,12 @@ internal import Store
         return (try client(account), shelf)
     }
 
+    /// The place of an earlier run: listening before it that is delivered only now gives way to it.
+    func tell(_ place: Place) async {
+        guard let (client, shelf) = try? client(of: place.item) else { return }
+        await client.tell(shelf, place.position, at: place.updated, isFinished: place.isFinished)
+    }
+
     private func noteClock(_ client: ShelfClient) async {
         let (id, offset) = (client.account.id, await client.clockOffset)
         offsets[id] = offset

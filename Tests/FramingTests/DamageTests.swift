@@ -102,7 +102,7 @@ private struct Dice: RandomNumberGenerator {
 
     @Test func whatIsNeitherIsLeftToTheDemuxer() async throws {
         let noise = Files.noise(seconds: 5, volume: 0.3, rate: 16000)
-        for name in ["other.ogg", "other.m4b", "other.wav", "other.mka"] {
+        for name in ["other.m4b", "other.wav", "other.mka"] {
             let file = try Files.ffmpeg(name, noise + (name == "other.mka" ? ["-c:a", "libmp3lame"] : []))
             let finder = FrameFinder(reader: Bytes(file), hint: .seconds(5))
             #expect(try await finder.cut(before: .seconds(3)) == nil, "\(name)")

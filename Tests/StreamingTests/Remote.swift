@@ -155,6 +155,7 @@ var hasty: StreamLimits {
     limits.first = 16 << 10
     limits.gap = 16 << 10
     limits.idle = 30
+    limits.silence = 30
     limits.delays = [0.002, 0.004, 0.008]
     limits.recorded = 64 << 10
     limits.patience = 20
@@ -165,6 +166,7 @@ var hasty: StreamLimits {
 var restless: StreamLimits {
     var limits = hasty
     limits.idle = 1
+    limits.silence = 1
     return limits
 }
 
