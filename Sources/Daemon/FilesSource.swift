@@ -4,8 +4,9 @@ internal import Listening
 internal import LocalFiles
 internal import Store
 
-/// What has no account as a source: addresses of the web, see ``AddressSource``, and local files and folders. `path:<absolute path>` names one as the listener does; the item found is named
-/// after its content, so that a moved file keeps its place.
+/// What has no account as a source: addresses of the web, see ``AddressSource``, and local files and folders.
+/// `path:<absolute path>` names one as the listener does; the item found is named after its content, so that a moved file
+/// keeps its place.
 struct FilesSource: Source {
     private let store: Store
     private let files: FileSource
@@ -54,7 +55,7 @@ extension SourceError {
     init(_ error: LocalFilesError) {
         switch error {
         case .notFound: self.init(.notFound, "\(error)")
-        case .noAudio, .forbidden, .empty, .unreadable, .missingDecoder: self.init(.failed, "\(error)")
+        case .noAudio, .tooMuch, .forbidden, .empty, .unreadable, .missingDecoder: self.init(.failed, "\(error)")
         }
     }
 }

@@ -49,5 +49,6 @@ func fileURLPath(_ text: String) -> String? {
         return nil
     }
     let path = url.path(percentEncoded: false)
-    return path.hasPrefix("/") ? path : nil
+    // What follows a zero would not be seen by the system: another file would be meant.
+    return path.hasPrefix("/") && !path.utf8.contains(0) ? path : nil
 }

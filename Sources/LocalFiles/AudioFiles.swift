@@ -6,13 +6,17 @@ enum AudioFiles {
         "m4b", "m4a", "mp3", "opus", "ogg", "oga", "flac", "wav", "aac", "mp4", "m4p", "mka", "webm", "wma", "aiff",
         "aif", "ac3", "ape", "wv", "mpc", "spx",
     ]
-    static let mostFiles = 10_000
+    /// More than one book has: somebody named a whole disk.
+    static let mostFiles = 2_000
+    static let mostEntries = 50_000
     static let deepest = 8
 
     struct Found {
         var audio: [String] = []
         /// Pictures in the folder itself and the folders within.
         var pictures: [String] = []
+        /// Whatever was looked at.
+        var entries = 0
     }
 
     /// Follows links to files and folders, each folder once; leaves out what is hidden.
@@ -39,6 +43,8 @@ enum AudioFiles {
             if let name, !name.hasPrefix(".") { names.append(name) }
         }
         closedir(directory)
+        found.entries += names.count
+        guard found.entries <= mostEntries else { throw .tooMuch(folder: folder) }
         // Files of a folder come before the folders in it.
         var folders: [String] = []
         for name in names.sorted(by: comesBefore) {
@@ -47,14 +53,17 @@ enum AudioFiles {
             switch status.st_mode & S_IFMT {
             case S_IFDIR: folders.append(path)
             case S_IFREG where endings.contains(ending(name)):
-                if found.audio.count < mostFiles { found.audio.append(path) }
+                found.audio.append(path)
+                guard found.audio.count <= mostFiles else { throw .tooMuch(folder: folder) }
             case S_IFREG where ["jpg", "jpeg", "png"].contains(ending(name)): found.pictures.append(path)
             default: break
             }
         }
-        for path in folders where found.audio.count < mostFiles {
-            // A folder within that may not be read is not a reason to play nothing.
-            try? list(path, depth: depth + 1, &found, &seen)
+        for path in folders {
+            do throws(LocalFilesError) { try list(path, depth: depth + 1, &found, &seen) } catch {
+                // A folder within that may not be read is not a reason to play nothing.
+                if case .tooMuch = error { throw .tooMuch(folder: folder) }
+            }
         }
     }
 

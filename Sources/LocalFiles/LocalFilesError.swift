@@ -3,6 +3,7 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
     case notFound(path: String)
     case forbidden(path: String)
     case noAudio(folder: String)
+    case tooMuch(folder: String)
     case empty(path: String)
     case unreadable(path: String, reason: String)
     case missingDecoder(path: String, what: String, package: String?)
@@ -13,6 +14,7 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
         case .forbidden(let path): "\(path) may not be read; check its permissions (ls -l) and those of its folder"
         case .noAudio(let folder):
             "there is no audio file in \(folder); dogear looks for \(AudioFiles.endings.joined(separator: " "))"
+        case .tooMuch(let folder): "there is far more in \(folder) than one book; name the folder of the book itself"
         case .empty(let path): "\(path) is empty; copy or download it again"
         case .unreadable(let path, let reason):
             "\(path) cannot be played: \(reason); if another player can, please report it"

@@ -8,10 +8,14 @@ import Terminal
 struct Finder {
     let link: Link
 
-    /// - Returns: what the daemon takes; empty for "nothing was said".
+    /// - Returns: what the daemon takes; empty where nothing was said.
     func find(_ words: [String]) throws -> String {
+        if words.isEmpty { return "" }
         let what = words.joined(separator: " ")
-        if what.allSatisfy(\.isWhitespace) { return "" }
+        // A script's variable that is not set must not mean what plays now.
+        guard what.contains(where: { !$0.isWhitespace }) else {
+            throw ControlError(.usage, "what was named is empty; leave it out altogether to mean what plays")
+        }
         if let path = Arguments.filePath(what), let whole = realPath(path) { return whole }
         if Arguments.isAddress(what) { return what }
         let report = try decode(ListReport.self, try link.ask("Resolve", .string(what)))

@@ -54,7 +54,7 @@ final class Lines: Sendable {
 /// Asks again and again until there is an answer. The limit only bounds a hang.
 @discardableResult
 func eventually<Answer>(
-    _ what: String, within limit: Duration = .seconds(40 * Sanitizer.patience),
+    _ what: String, within limit: Duration = .seconds(120 * Sanitizer.patience),
     isolation: isolated (any Actor)? = #isolation,
     _ probe: () async throws -> Answer?
 ) async throws -> Answer {

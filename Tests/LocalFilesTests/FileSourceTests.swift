@@ -146,6 +146,9 @@ import Testing
         try Sounds.write([], to: "\(folder)/bad/empty.mp3")
         let text = Array(repeating: "Call me Ishmael. ", count: 300).joined()
         try Sounds.write(Array(text.utf8), to: "\(folder)/bad/text.mp3")
+        try Sounds.run(["mkdir", "-p", "\(folder)/bad/disk/all"])
+        for number in 0...2000 { try Sounds.write([], to: "\(folder)/bad/disk/all/\(number).mp3") }
+        #expect(await error("\(folder)/bad/disk") == .tooMuch(folder: "\(folder)/bad/disk"))
         #expect(await error("\(folder)/bad/none.mp3") == .notFound(path: "\(folder)/bad/none.mp3"))
         #expect(await error("\(folder)/bad/nothing") == .noAudio(folder: "\(folder)/bad/nothing"))
         #expect(await error("\(folder)/bad/empty.mp3") == .empty(path: "\(folder)/bad/empty.mp3"))

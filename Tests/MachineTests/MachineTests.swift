@@ -48,7 +48,7 @@ import Testing
 
 /// Bounds a hang; nothing is expected to take this long.
 @LoopActor private func until(_ what: String, _ holds: @LoopActor () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(30 * Sanitizer.patience)
+    let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
     while !holds() {
         guard ContinuousClock.now < end else { throw TestFailure("waited in vain for \(what)") }
         try await Task.sleep(for: .milliseconds(5))

@@ -25,7 +25,7 @@ public final class Reports: Sendable {
     }
 
     /// The next report of this load that has not been returned yet.
-    public func next(_ load: LoadID, within limit: Duration = .seconds(30 * Sanitizer.patience)) async throws
+    public func next(_ load: LoadID, within limit: Duration = .seconds(120 * Sanitizer.patience)) async throws
         -> EngineReport.Word
     {
         while true {

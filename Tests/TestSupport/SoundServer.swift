@@ -30,7 +30,7 @@ public final class SoundServer: Sendable {
                 "--high-priority=no", "--realtime=no",
             ] + modules.flatMap { ["-L", $0] }, environment: environment, isQuiet: true)
         server.withLock { $0 = child }
-        let end = ContinuousClock.now + .seconds(30 * Sanitizer.patience)
+        let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
         while try await pactl("info").code != 0 {
             guard ContinuousClock.now < end else { throw TestFailure("pulseaudio does not start; is it installed?") }
             try await Task.sleep(for: .milliseconds(20))
