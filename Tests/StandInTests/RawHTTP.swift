@@ -14,8 +14,11 @@ struct RawResponse: Sendable {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// The server closed the connection without a whole header.
-struct NoAnswer: Error {}
+/// The server closed the connection without a whole header, or there was none.
+struct NoAnswer: Error {
+    /// What the system said, where it was asked.
+    var code: Int32 = 0
+}
 
 /// The smallest HTTP/1.1 client: one connection for each request, closed by the server.
 struct RawHTTP: Sendable {
@@ -50,6 +53,7 @@ struct RawHTTP: Sendable {
         var buffer = [UInt8](repeating: 0, count: 262_144)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { return answer }
             answer.append(contentsOf: buffer[..<count])
         }
@@ -67,8 +71,9 @@ struct RawHTTP: Sendable {
             }
         }
         guard result == 0 else {
+            let code = errno
             close(descriptor)
-            throw NoAnswer()
+            throw NoAnswer(code: code)
         }
         return descriptor
     }
@@ -77,7 +82,8 @@ struct RawHTTP: Sendable {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            guard count > 0 else { throw NoAnswer() }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw NoAnswer(code: errno) }
             rest = rest.dropFirst(count)
         }
     }
