@@ -69,6 +69,9 @@ public struct Sync: Sendable {
 
     struct Lane: Sendable {
         var busy: Ticket?
+        /// The request that was under way when a sign came that the server may answer again: should it fail, it was sent
+        /// too early, and is sent once more without waiting.
+        var hurried: Ticket?
         var backOffs = 0
         /// Monotonic microseconds before which nothing is sent.
         var notBefore: Int64 = 0
@@ -202,9 +205,9 @@ public struct Sync: Sendable {
     /// Time passed, the network is back, or the listener asked: try what waits.
     public mutating func kick(at now: Moment, isSign: Bool = false) -> [Effect] {
         if isSign {
-            for id in lanes.keys {
-                lanes[id]?.notBefore = 0
-                lanes[id]?.localNotBefore = 0
+            for (id, var lane) in lanes {
+                (lane.notBefore, lane.localNotBefore, lane.hurried) = (0, 0, lane.busy)
+                lanes[id] = lane
             }
         }
         return pump(now)

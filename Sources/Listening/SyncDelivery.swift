@@ -88,7 +88,7 @@ extension Sync {
         lanes[account]?.busy = nil
         switch outcome {
         case .later(let retryAfter):
-            return putOff(account, request, retryAfter, now, spread)
+            return putOff(account, ticket, request, retryAfter, now, spread)
         case .signedOut:
             lanes[account]?.isSignedOut = true
             if isLive(request) { isDue = true }
@@ -104,20 +104,21 @@ extension Sync {
             lanes[account]?.backOffs = 0
             return effects + pump(now)
         case .doubtful:
-            return settle(request, outcome) + putOff(account, request, nil, now, spread)
+            return settle(request, outcome) + putOff(account, ticket, request, nil, now, spread)
         }
     }
 
     /// The request stays wanted; the account rests for a while.
     private mutating func putOff(
-        _ account: String, _ request: Request, _ retryAfter: Double?, _ now: Moment, _ spread: Double
+        _ account: String, _ ticket: Ticket, _ request: Request, _ retryAfter: Double?, _ now: Moment, _ spread: Double
     ) -> [Effect] {
+        if isLive(request) { isDue = true }
+        if lanes[account]?.hurried == ticket, retryAfter == nil { return pump(now) }
         let failures = lanes[account]?.backOffs ?? 0
         let own = min(300, Double(1 << min(failures, 9))) * (1 + spread / 4)
         let delay = BookTime.seconds(max(own, min(retryAfter ?? 0, 3600)))
         lanes[account]?.backOffs = failures + 1
         lanes[account]?.notBefore = now.monotonic + delay.microseconds
-        if isLive(request) { isDue = true }
         return [.wake(after: delay)]
     }
 

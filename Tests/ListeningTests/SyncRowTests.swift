@@ -136,6 +136,29 @@ import Testing
         #expect(wire.sync.rows.isEmpty)
     }
 
+    @Test(arguments: [Sync.Outcome.later(retryAfter: nil), .doubtful])
+    func whatFailsWhileOneHurriesIsSentOnceMore(_ failure: Sync.Outcome) {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(5, to: 5, .stop)
+        #expect(wire.request == syncOf("s", at: 5, listened: 5))
+        wire.take(wire.sync.hurry(at: wire.now))
+        #expect(wire.sent.count == 1, "one at a time")
+        wire.answer(failure)
+        #expect(wire.sent.count == 1, "sent before the server was back")
+        wire.answer(.later(retryAfter: nil))
+        #expect(wire.sent.isEmpty, "after the sign: it waits")
+    }
+
+    @Test func aServerThatWantsToBeLeftAloneIsLeftAloneByHasteToo() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(5, to: 5, .stop)
+        wire.take(wire.sync.hurry(at: wire.now))
+        wire.answer(.later(retryAfter: 60))
+        #expect(wire.sent.isEmpty)
+    }
+
     @Test func eachRowSaysWhatBecameOfIt() {
         var wire = Wire()
         wire.open("s")
