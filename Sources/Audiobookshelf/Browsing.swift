@@ -18,7 +18,12 @@ extension ShelfClient {
 
     /// `GET /api/libraries/:id/items`, one page, joined with this user's progress.
     public func items(library: String, _ page: PageRequest) async throws(ShelfError) -> ShelfPage {
-        let progress = try await progressByItem()
+        try await self.page(library: library, page, try await progressByItem())
+    }
+
+    func page(
+        library: String, _ page: PageRequest, _ progress: [ShelfItemID: ShelfProgress]
+    ) async throws(ShelfError) -> ShelfPage {
         let call = Call.items(library: library, page, fresh: now())
         let json = try await json(call)
         guard case .array(let elements) = json["results"] else {

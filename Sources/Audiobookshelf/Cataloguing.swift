@@ -19,16 +19,7 @@ public struct ShelfProgressEntry: Hashable, Sendable {
 extension ShelfClient {
     /// `GET /api/libraries/:id/items`, one page, without the listener's progress.
     public func page(library: String, _ page: PageRequest) async throws(ShelfError) -> ShelfPage {
-        let call = Call.items(library: library, page, fresh: now())
-        let json = try await json(call)
-        guard case .array(let elements) = json["results"] else {
-            throw .missing(field: "results", endpoint: call.endpoint)
-        }
-        let rows = elements.compactMap { ItemPayload($0) }.compactMap {
-            ShelfRow($0, account: account.id, progress: [:])
-        }
-        let total = json["total"].integer.map { Int($0.clamped(to: 0...1_000_000_000)) } ?? rows.count
-        return ShelfPage(rows: rows, total: total, page: page.page)
+        try await self.page(library: library, page, [:])
     }
 
     /// `GET /api/items/:id?expanded=1`: one item, a podcast with all its episodes.

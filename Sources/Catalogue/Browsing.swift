@@ -204,7 +204,7 @@ private struct Selection {
             arguments += StatementArguments(query.lists)
         }
         if query.unfinished { terms.append(Self.unfinished) }
-        condition = terms.isEmpty ? "" : "WHERE " + terms.joined(separator: " AND ")
+        condition = "WHERE " + terms.joined(separator: " AND ")
         self.arguments = arguments
 
         let direction = query.isReversed ? "DESC" : "ASC"

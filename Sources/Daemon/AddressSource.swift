@@ -18,8 +18,6 @@ actor AddressSource: Source {
     /// What it is called once it was played; the address itself stays out of sight.
     private nonisolated func name(of address: WebAddress) -> ItemID { address.id(salt: store.deviceID) }
 
-    static func has(_ id: ItemID) -> Bool { id.source == "address" || id.source == "url" }
-
     init(store: Store, transport: any Transport, shelf: any ByteShelf, covers: CoverCache) {
         self.store = store
         self.transport = transport
@@ -32,7 +30,7 @@ actor AddressSource: Source {
         let stream = await stream(at: address)
         let item: Item
         if let played = known[name(of: address)]?.item {
-            item = played.with(stream)
+            item = played.streamed(from: stream)
         } else {
             item = try await look(at: address, stream)
         }
@@ -41,8 +39,7 @@ actor AddressSource: Source {
     }
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
-        guard let item = found.memory as? Item else { throw SourceError(.failed, "'\(found.title)' was not looked at") }
-        return Opened(item: item)
+        Opened(item: try found.lookedAt)
     }
 
     private func address(of id: ItemID) async throws(SourceError) -> WebAddress {
@@ -99,20 +96,6 @@ actor AddressSource: Source {
         item.summary = facts.summary
         item.coverPath = facts.cover.flatMap { covers.keep($0.bytes) }
         item.url = address.shown
-        return item
-    }
-}
-
-extension Item {
-    /// The same at the address that it has now.
-    fileprivate func with(_ stream: AudioStream) -> Item {
-        var item = Item(
-            id: id, kind: kind, title: title, authors: authors, narrators: narrators, series: series, podcast: podcast,
-            tracks: tracks.map {
-                Track(start: $0.start, duration: $0.duration, audio: .stream(stream), title: $0.title)
-            }, chapters: chapters)
-        (item.genres, item.published, item.summary) = (genres, published, summary)
-        (item.coverPath, item.url) = (coverPath, url)
         return item
     }
 }

@@ -203,11 +203,11 @@ extension Service {
     private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
         let account = try shelves.account(named: name)
         // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing.
-        if let item = player.item, item.id.key.hasPrefix("\(account.id)/") {
+        if let item = player.item, item.id.isOf(account.id) {
             send(.stop)
             await drain(limit: .seconds(2))
         }
-        let unsent = sync.rows.filter { $0.item.key.hasPrefix("\(account.id)/") }
+        let unsent = sync.rows.filter { $0.item.isOf(account.id) }
         if !unsent.isEmpty, !force {
             let owed = unsent.reduce(BookTime.zero) { sum, row in
                 if case .stretch(let stretch) = row { sum + (stretch.listened - stretch.sentListened) } else { sum }
@@ -220,7 +220,7 @@ extension Service {
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
         await librarian?.forget(account.id)
-        if (wanted ?? player.item?.id)?.key.hasPrefix("\(account.id)/") == true { send(.loggedOut) }
+        if isAffair(of: account.id) { send(.loggedOut) }
         live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }

@@ -97,12 +97,12 @@ private func blockedSignals() -> sigset_t {
             covers: covers, model: hostName())
         let audio = StreamShelf(transport: transport, folder: paths.audio, limit: settings.audioSize)
         let addresses = AddressSource(store: store, transport: transport, shelf: audio, covers: covers)
-        let files = FilesSource(store: store, covers: covers, addresses: addresses)
+        let files = FilesSource(store: store, covers: covers)
         let words = Words()
         let engine = GStreamerEngine(sink: settings.sink(environment), bytes: audio) { words.say($0) }
         let service = Service(
-            bus: bus, engine: engine, store: store, shelves: shelves, files: files, settings: settings, paths: paths,
-            environment: environment
+            bus: bus, engine: engine, store: store, shelves: shelves, files: files, addresses: addresses,
+            settings: settings, paths: paths, environment: environment, profile: profile
         ) {
             Task { @LoopActor in await self.leave(0) }
         }

@@ -18,7 +18,6 @@ extension Service: @LoopActor PlayerFace {
     var mimeTypes: [String] { mediaTypes }
     var uriSchemes: [String] { Address.schemes }
     var identity: String { profile.name.map { "Dogear (\($0))" } ?? "Dogear" }
-    var profile: Profile { (try? Profile(environment: environment)) ?? .usual }
     func quit() { onQuit() }
 
     func open(uri: String, _ reply: Reply) {

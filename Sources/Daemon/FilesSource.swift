@@ -4,22 +4,18 @@ internal import Listening
 internal import LocalFiles
 internal import Store
 
-/// What has no account as a source: addresses of the web, see ``AddressSource``, and local files and folders.
-/// `path:<absolute path>` names one as the listener does; the item found is named after its content, so that a moved file
-/// keeps its place.
+/// Local files and folders as a source. `path:<absolute path>` names one as the listener does; the item found is named
+/// after its content, so that a moved file keeps its place.
 struct FilesSource: Source {
     private let store: Store
     private let files: FileSource
-    private let addresses: AddressSource
 
-    init(store: Store, covers: CoverCache, addresses: AddressSource) {
+    init(store: Store, covers: CoverCache) {
         self.store = store
-        self.addresses = addresses
         files = FileSource(inspector: GStreamerInspector(), covers: covers)
     }
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {
-        if AddressSource.has(id) { return try await addresses.find(id) }
         let item: Item
         do throws(LocalFilesError) {
             item = try await files.open(path: try await path(of: id))
@@ -34,8 +30,7 @@ struct FilesSource: Source {
     }
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
-        guard let item = found.memory as? Item else { throw SourceError(.failed, "'\(found.title)' was not looked at") }
-        return Opened(item: item)
+        Opened(item: try found.lookedAt)
     }
 
     private func path(of id: ItemID) async throws(LocalFilesError) -> String {
@@ -48,6 +43,16 @@ struct FilesSource: Source {
     private func known(_ id: ItemID) async -> String? {
         guard let item = try? await store.item(id) else { return nil }
         return item.url.flatMap(fileURLPath)
+    }
+}
+
+extension Found {
+    /// Of sources that know the whole item once they have found it.
+    var lookedAt: Item {
+        get throws(SourceError) {
+            guard let item = memory as? Item else { throw SourceError(.failed, "'\(title)' was not looked at") }
+            return item
+        }
     }
 }
 

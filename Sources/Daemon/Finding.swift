@@ -232,23 +232,11 @@ extension Service {
     private func library(
         _ request: BrowseRequest, _ index: Librarian
     ) throws(ControlError) -> CatalogueLibrary? {
-        let all = index.states.map(\.library)
-        let wanted = request.library.lowercased()
-        let fits = all.filter { $0.id == request.library || $0.name.lowercased() == wanted || wanted.isEmpty }
-        guard let first = fits.first else {
-            let names = all.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw ControlError(
-                .notFound, "no library '\(request.library)'; there are \(names.isEmpty ? "none" : names)")
-        }
-        if fits.count > 1 {
-            if wanted.isEmpty, request.hasFilter { return nil }
-            let names = fits.map { "'\($0.name)' (\($0.id))" }.joined(separator: ", ")
-            throw ControlError(.usage, "several libraries fit; name one: \(names)")
-        }
-        if first.isPodcasts {
-            try request.checkPodcasts(first.name)
-        }
-        return first
+        let fits = try index.states.map(\.library).called(request.library)
+        if fits.count > 1, request.library.isEmpty, request.hasFilter { return nil }
+        let library = try fits.only
+        if library.isPodcasts { try request.checkPodcasts(library.name) }
+        return library
     }
 
     private func names(_ kind: String, _ name: String, _ index: Librarian) async throws(ControlError) -> [String] {
@@ -318,3 +306,5 @@ extension LibrariesReport {
         problems += librarian.problems.sorted { $0.key < $1.key }.map(\.value).filter { !problems.contains($0) }
     }
 }
+
+extension CatalogueLibrary: NamedLibrary {}

@@ -40,11 +40,10 @@ extension Service {
             send(.lineup(queue.lineup))
             begun.refresh()
             let stretches = try await store.stretches()
+            let places = try await store.places(of: stretches.map(\.item))
             for stretch in stretches {
                 // Moved since, without listening there.
-                if let place = try await store.place(of: stretch.item), place.updated > stretch.updated {
-                    await shelves.tell(place)
-                }
+                if let place = places[stretch.item], place.updated > stretch.updated { await shelves.tell(place) }
             }
             let writes = try await store.progressWrites()
             sync { $0.restore(stretches, writes, at: time.now) }

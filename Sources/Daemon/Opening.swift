@@ -1,3 +1,4 @@
+internal import Audiobookshelf
 internal import Control
 internal import DBus
 internal import EventLoop
@@ -70,9 +71,12 @@ extension Service {
         send(.openFailed(isTold ? nil : error.message, mayReturn: error.kind == .unreachable))
     }
 
+    /// What was to be played last, or is loaded, belongs to this account.
+    func isAffair(of account: String) -> Bool { (wanted ?? player.item?.id)?.isOf(account) ?? false }
+
     /// What a server could not do before is no news once it answers.
     func answered(by account: String) {
-        guard player.error != nil, (wanted ?? player.item?.id)?.key.hasPrefix("\(account)/") == true else { return }
+        guard player.error != nil, isAffair(of: account) else { return }
         send(.serverAnswers)
     }
 
@@ -146,7 +150,13 @@ extension Service {
         if ticket != opening { throw SourceError(.failed, "something else was asked to play meanwhile") }
     }
 
-    func source(of id: ItemID) -> any Source { id.source == "abs" ? shelves : files }
+    func source(of id: ItemID) -> any Source {
+        switch id.source {
+        case ShelfItemID.source: shelves
+        case "address", "url": addresses
+        default: files
+        }
+    }
 
     // MARK: Answers
 

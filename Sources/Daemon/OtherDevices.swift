@@ -83,9 +83,14 @@ extension Service {
         doubted = knewOurs ? nil : id
         Task { @LoopActor in
             guard let place = await self.shelves.place(of: id) else { return }
-            let knowsOurs = knewOurs && self.told == own && self.sync.hasTold(id) && !self.player.wantsPlay
+            let knowsOurs = knewOurs && self.stands(id, at: own)
             self.consider(place, own: self.told, knowsOurs: knowsOurs)
         }
+    }
+
+    /// Nothing has happened to it here since, and the server has all that did before.
+    private func stands(_ id: ItemID, at own: Place?) -> Bool {
+        told == own && sync.hasTold(id) && !player.wantsPlay
     }
 
     /// What could not be told apart while something of ours was on its way.
@@ -103,7 +108,7 @@ extension Service {
             do throws(ShelfError) {
                 let place = try await self.shelves.serverPlace(of: id)
                 guard number == self.live.number, self.live.state == .connected else { return }
-                let knowsOurs = knewOurs && self.told == own && self.sync.hasTold(id) && !self.player.wantsPlay
+                let knowsOurs = knewOurs && self.stands(id, at: own)
                 if !knowsOurs { self.doubted = id }
                 if let place { self.consider(place, own: self.told, knowsOurs: knowsOurs) }
                 self.send(.watched(true))

@@ -15,9 +15,11 @@ internal import Store
     let store: Store
     let shelves: Shelves
     let files: any Source
+    let addresses: any Source
     let settings: SettingsDesk
     let paths: Paths
     let environment: [String: String]
+    let profile: Profile
     let time: any Timekeeper
     private let spread: @Sendable () -> Double
     let log = Logger(label: "Daemon")
@@ -82,18 +84,21 @@ internal import Store
 
     /// - Parameter spread: random, 0..<1: how far tries again lie apart.
     init(
-        bus: Bus, engine: any Engine, store: Store, shelves: Shelves, files: any Source, settings: SettingsDesk,
-        paths: Paths, environment: [String: String], time: any Timekeeper = RealTime(),
-        spread: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, onQuit: @escaping @LoopActor () -> Void
+        bus: Bus, engine: any Engine, store: Store, shelves: Shelves, files: any Source, addresses: any Source,
+        settings: SettingsDesk, paths: Paths, environment: [String: String], profile: Profile = .usual,
+        time: any Timekeeper = RealTime(), spread: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        onQuit: @escaping @LoopActor () -> Void
     ) {
         self.bus = bus
         self.engine = engine
         self.store = store
         self.shelves = shelves
         self.files = files
+        self.addresses = addresses
         self.settings = settings
         self.paths = paths
         self.environment = environment
+        self.profile = profile
         self.time = time
         self.spread = spread
         self.onQuit = onQuit

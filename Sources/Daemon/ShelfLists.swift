@@ -69,16 +69,7 @@ extension Shelves {
     /// One page of one library.
     func list(library name: String, sort: String, limit: Int, page: Int) async throws(ControlError) -> ListReport {
         let all = try await libraries()
-        let wanted = name.lowercased()
-        let fits = all.libraries.filter { $0.id == name || $0.name.lowercased() == wanted || name.isEmpty }
-        guard let library = fits.first else {
-            let names = all.libraries.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw ControlError(.notFound, "no library '\(name)'; there are \(names.isEmpty ? "none" : names)")
-        }
-        guard fits.count == 1 else {
-            let names = fits.map { "'\($0.name)' (\($0.id))" }.joined(separator: ", ")
-            throw ControlError(.usage, "several libraries fit; name one: \(names)")
-        }
+        let library = try all.libraries.called(name).only
         let account = try account(named: library.account)
         let isPodcasts = library.mediaType == "podcast"
         guard let request = PageRequest(sort: sort, limit: limit, page: page, isPodcasts: isPodcasts) else {
@@ -182,5 +173,34 @@ extension PageRequest {
         self.init(
             page: page.clamped(to: 1...1_000_000) - 1, limit: limit.clamped(to: 1...1000), sort: key,
             isDescending: sort.hasPrefix("-"))
+    }
+}
+
+/// A library, wherever it is known from.
+protocol NamedLibrary {
+    var id: String { get }
+    var name: String { get }
+}
+
+extension LibrariesReport.Row: NamedLibrary {}
+
+extension Array where Element: NamedLibrary {
+    /// Those that a name or an id means; all of them where nothing is named.
+    /// - Throws: that there is none, and which there are.
+    func called(_ name: String) throws(ControlError) -> [Element] {
+        let wanted = name.lowercased()
+        let fits = filter { $0.id == name || $0.name.lowercased() == wanted || name.isEmpty }
+        guard fits.isEmpty else { return fits }
+        let names = map { "'\($0.name)'" }.joined(separator: ", ")
+        throw ControlError(.notFound, "no library '\(name)'; there are \(names.isEmpty ? "none" : names)")
+    }
+
+    /// - Throws: that there are several, and how to name one.
+    var only: Element {
+        get throws(ControlError) {
+            if count == 1 { return self[0] }
+            let names = map { "'\($0.name)' (\($0.id))" }.joined(separator: ", ")
+            throw ControlError(.usage, "several libraries fit; name one: \(names)")
+        }
     }
 }

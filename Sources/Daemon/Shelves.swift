@@ -174,7 +174,7 @@ internal import Store
     func accountsReport(unsent: [Stretch]) -> AccountsReport {
         AccountsReport(
             accounts: accounts.map { account in
-                row(account, unsent: unsent.count { ShelfItemID($0.item)?.account == account.id })
+                row(account, unsent: unsent.count { $0.item.isOf(account.id) })
             })
     }
 
@@ -397,4 +397,8 @@ extension SourceError {
 
 extension ControlError {
     init(_ error: ShelfError) { self.init(SourceError(error)) }
+}
+
+extension ItemID {
+    func isOf(_ account: String) -> Bool { ShelfItemID(self)?.account == account }
 }

@@ -24,6 +24,12 @@ extension [UInt8] {
         return self[offset..<offset + count].reduce(0) { $0 << 8 | Int64($1) }
     }
 
+    /// A number of `count` bytes, the lowest first; nil beyond the end.
+    func lowFirst(at offset: Int, count: Int) -> UInt64? {
+        guard offset >= 0, count <= 8, count <= self.count - offset else { return nil }
+        return self[offset..<offset + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
     func has(_ text: StaticString, at offset: Int) -> Bool {
         guard offset >= 0, text.utf8CodeUnitCount <= count - offset else { return false }
         return text.withUTF8Buffer { wanted in wanted.indices.allSatisfy { self[offset + $0] == wanted[$0] } }

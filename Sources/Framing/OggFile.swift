@@ -101,16 +101,16 @@ private struct Codec {
 
     init?(_ bytes: [UInt8], _ page: OggPage) {
         let start = 27 + Int(bytes[26])
-        func little(_ offset: Int, _ count: Int) -> Int64 {
-            (0..<count).reduce(0) { $0 | Int64(bytes[start + offset + $1]) << Int64($1 * 8) }
+        func number(_ offset: Int, _ count: Int) -> Int64 {
+            Int64(clamping: bytes.lowFirst(at: start + offset, count: count) ?? 0)
         }
         guard page.isFirst, bytes.count >= start + 30 || bytes.count >= start + 19 && bytes.has("OpusHead", at: start)
         else { return nil }
         if bytes.has("OpusHead", at: start) {
             (rate, headers) = (48_000, 2)
-            skipped = little(10, 2)
+            skipped = number(10, 2)
         } else if bytes.has("\u{1}vorbis", at: start) {
-            (rate, headers) = (little(12, 4), 3)
+            (rate, headers) = (number(12, 4), 3)
             lost = (1 << Int64(bytes[start + 28] >> 4)) / 2
         } else {
             return nil

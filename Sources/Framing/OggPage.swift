@@ -20,11 +20,14 @@ struct OggPage: Sendable {
         else { return nil }
         let count = Int(bytes[offset + 26])
         guard bytes.count - offset >= 27 + count else { return nil }
+        guard let granule = bytes.lowFirst(at: offset + 6, count: 8),
+            let serial = bytes.lowFirst(at: offset + 14, count: 4)
+        else { return nil }
         let sizes = bytes[offset + 27..<offset + 27 + count]
         size = 27 + count + sizes.reduce(0) { $0 + Int($1) }
         isFirst = bytes[offset + 5] & 2 != 0
-        granule = Int64(bitPattern: (0..<8).reduce(0) { $0 | UInt64(bytes[offset + 6 + $1]) << UInt64($1 * 8) })
-        serial = (0..<4).reduce(0) { $0 | Int64(bytes[offset + 14 + $1]) << Int64($1 * 8) }
+        self.granule = Int64(bitPattern: granule)
+        self.serial = Int64(serial)
         packets = sizes.count { $0 < 255 }
         endsWhole = sizes.last.map { $0 < 255 } ?? true
     }

@@ -11,7 +11,7 @@ enum Tags {
             return 10 + size.reduce(0) { $0 << 7 | Int64($1) } + footer
         }
         if bytes.has("APETAGEX", at: offset), offset + 16 <= bytes.count {
-            let size = bytes[offset + 12..<offset + 16].reversed().reduce(0) { $0 << 8 | Int64($1) }
+            let size = Int64(bytes.lowFirst(at: offset + 12, count: 4) ?? 0)
             return 32 + size
         }
         return nil
@@ -34,7 +34,7 @@ enum Tags {
             if bytes.has("TAG", at: end - 128) {
                 length = 128
             } else if bytes.has("APETAGEX", at: end - 32) {
-                let size = bytes[end - 20..<end - 16].reversed().reduce(0) { $0 << 8 | Int64($1) }
+                let size = Int64(bytes.lowFirst(at: end - 20, count: 4) ?? 0)
                 length = max(size, 32) + (bytes[end - 9] & 0x80 != 0 ? 32 : 0)
             } else if bytes.has("LYRICS200", at: end - 9), end >= 15 {
                 let digits = bytes[end - 15..<end - 9]

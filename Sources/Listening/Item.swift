@@ -22,7 +22,7 @@ public struct Item: Hashable, Sendable {
     public var url: String?
     public let duration: BookTime
     /// In order, starting at 0, without gaps.
-    public let tracks: [Track]
+    public private(set) var tracks: [Track]
     /// In order, covering the whole duration without overlaps; empty when the source knows none.
     public let chapters: [Chapter]
 
@@ -46,6 +46,15 @@ public struct Item: Hashable, Sendable {
         let end = self.tracks.last.map { $0.start + $0.duration } ?? .zero
         self.duration = end > .zero ? end : max(duration, .zero)
         self.chapters = Timeline.repaired(chapters: chapters, duration: self.duration)
+    }
+
+    /// The same, all of it to be had from another stream now.
+    public func streamed(from stream: AudioStream) -> Item {
+        var item = self
+        item.tracks = tracks.map {
+            Track(start: $0.start, duration: $0.duration, audio: .stream(stream), title: $0.title)
+        }
+        return item
     }
 }
 

@@ -83,7 +83,8 @@ import TestSupport
             let numbers = rig.numbers
             service = Service(
                 bus: try Line.shared().bus, engine: engine, store: store, shelves: shelves, files: NoFiles(),
-                settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:], time: time,
+                addresses: NoFiles(), settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:],
+                time: time,
                 spread: { numbers.withLock { Double.random(in: 0..<1, using: &$0) } }, onQuit: {})
             words.service = service
         }
