@@ -260,7 +260,7 @@ extension Service {
     /// The index after a look at the servers, as far as they answer soon, and with what was listened to here.
     private func freshIndex() async throws(ControlError) -> Librarian? {
         guard let index else { return nil }
-        await index.freshen(within: Self.patience)
+        await index.freshen(within: patience)
         await index.noteOwn()
         return self.index
     }

@@ -7,13 +7,10 @@ internal import Store
 /// What other devices do to what is loaded here: asked for before playing goes on after a pause, and told by the server
 /// while it is connected.
 extension Service {
-    /// Playing, and a command that can do without, do not wait longer than this for a server.
-    static let patience = BookTime.seconds(0.7)
-
     /// What a server answers in time; nil if it does not. What it says later is not heard.
     func inTime<Answer: Sendable>(_ work: @escaping @LoopActor () async -> Answer) async -> Answer? {
         let (answers, answering) = AsyncStream.makeStream(of: Answer?.self)
-        let timer = time.timer(after: Self.patience) { answering.yield(nil) }
+        let timer = time.timer(after: patience) { answering.yield(nil) }
         Task { @LoopActor in answering.yield(await work()) }
         for await answer in answers {
             timer.cancel()
@@ -29,7 +26,7 @@ extension Service {
         let own = told
         let knewOurs = sync.hasTold(question.item)
         let asked = serverNow(of: question.item, at: time.now)
-        let timer = time.timer(after: Self.patience) { self.send(.answered(question, newer: nil)) }
+        let timer = time.timer(after: patience) { self.send(.answered(question, newer: nil)) }
         Task { @LoopActor in
             let server = await self.shelves.place(of: question.item)
             timer.cancel()

@@ -20,6 +20,8 @@ internal import Store
     let paths: Paths
     let environment: [String: String]
     let profile: Profile
+    /// Playing, and a command that can do without, do not wait longer than this for a server.
+    let patience: BookTime
     let time: any Timekeeper
     private let spread: @Sendable () -> Double
     let log = Logger(label: "Daemon")
@@ -99,6 +101,9 @@ internal import Store
         self.paths = paths
         self.environment = environment
         self.profile = profile
+        patience =
+            environment["DOGEAR_PATIENCE"].flatMap(Double.init).map { .seconds($0.clamped(to: 0...3600)) }
+            ?? .seconds(0.7)
         self.time = time
         self.spread = spread
         self.onQuit = onQuit

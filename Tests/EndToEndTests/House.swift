@@ -15,6 +15,8 @@ final class House: Sendable {
 
     static let user = "ada"
     static let password = "pässword-of-Ada 77"
+    /// For a server that is to be given up as soon as listeners see it given up.
+    static let hasty = ["DOGEAR_PATIENCE": "0.7"]
 
     let bus: PrivateBus
     let server: StandInServer
@@ -28,6 +30,8 @@ final class House: Sendable {
         (self.bus, self.server, self.address) = (bus, server, address)
         var all = bus.environment
         all["DOGEAR_AUDIO_SINK"] = "fakesink sync=true"
+        // However slow this computer is, a server that answers is heard.
+        all["DOGEAR_PATIENCE"] = "\(120 * Sanitizer.patience)"
         // Looking at every plugin anew for each home takes seconds.
         all["GST_REGISTRY"] = "\(Sounds.folder)/gstreamer.registry"
         all["TZ"] = "UTC"
@@ -216,10 +220,11 @@ final class House: Sendable {
 
     /// Logged in, with a daemon that runs.
     static func signedIn(
-        version: StandInVersion = .v236, configure: @Sendable (inout StandInConfiguration) -> Void = { _ in },
+        version: StandInVersion = .v236, extra: [String: String] = [:],
+        configure: @Sendable (inout StandInConfiguration) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation, _ body: (House, Child) async throws -> Void
     ) async throws {
-        try await with(version: version, configure: configure) { house in
+        try await with(version: version, extra: extra, configure: configure) { house in
             let daemon = try await house.daemon()
             try await house.logIn()
             try await body(house, daemon)

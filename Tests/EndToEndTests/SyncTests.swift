@@ -35,7 +35,7 @@ import Testing
 
     /// As one does whose process was stopped: connections are taken, and nothing is answered.
     @Test(arguments: ["finish", "restart"]) func aServerThatHangsKeepsNobodyWaiting(_ command: String) async throws {
-        try await House.signedIn { house, _ in
+        try await House.signedIn(extra: House.hasty) { house, _ in
             try await house.done("play", "three rooms", "--at", "30")
             try await house.done("play", "tidebook", "--at", "40")
             try await house.status("on its way") { $0.position > 41 }

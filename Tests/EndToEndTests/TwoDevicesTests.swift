@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func aServerThatSaysNothingIsNotWaitedFor() async throws {
-        try await House.signedIn { house, _ in
+        try await House.signedIn(extra: House.hasty) { house, _ in
             cutOff(house)
             let left = try await playAndPause(house)
             goOnElsewhere(house, to: 55)
