@@ -45,6 +45,8 @@ let package = Package(
             providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
         .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
 
+        .systemLibrary(name: "CMalloc"),
+
         .target(name: "CBuild", cSettings: commit),
 
         // Pure rooms.
@@ -61,7 +63,7 @@ let package = Package(
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
-        room("Machine", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
+        room("Machine", "CMalloc", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),

@@ -10,6 +10,7 @@ internal import Listening
 internal import LocalFiles
 internal import Logging
 internal import MPRIS
+internal import Machine
 internal import SDBus
 internal import Secret
 internal import Settings
@@ -22,6 +23,7 @@ public enum DaemonMain {
     /// exit code 0, or 1 if it could not start or lost the bus.
     /// - Parameter jsonLog: lines on stderr are JSON objects, as `dogear logs --json` prints them.
     public static func run(environment: [String: String], jsonLog: Bool) -> Never {
+        Thrift.begin()
         Log.start(json: jsonLog)
         var signals = blockedSignals()
         let life = Life(environment: environment)
@@ -59,6 +61,7 @@ private func blockedSignals() -> sigset_t {
     private var service: Service?
     private var bus: Bus?
     private var isLeaving = false
+    private var thrift: LoopTimer?
 
     nonisolated init(environment: [String: String]) { self.environment = environment }
 
@@ -85,6 +88,8 @@ private func blockedSignals() -> sigset_t {
         let bus = try connect()
         self.bus = bus
         let paths = try Paths(environment: environment, own: profile.folder)
+        // Not for the Loop, and not in the way of what the desktop waits for.
+        let catalogue = Task.detached { try self.openCatalogue(paths) }
         let settings = SettingsDesk(path: paths.configFile)
         Log.shared.level = settings.logLevel
         for problem in settings.problems { log.warning("the settings have a fault", metadata: ["what": "\(problem)"]) }
@@ -118,9 +123,11 @@ private func blockedSignals() -> sigset_t {
         let notices = Notices(of: service, bus: bus)
         service.notices = notices
         shelves.onSignedOut = { notices.signedOut($0) }
-        service.librarian = Librarian(catalogue: try openCatalogue(paths), shelves: shelves)
+        service.onOpened = { self.thrift = LoopActor.timer(after: .seconds(5)) { Thrift.giveBack() } }
+        service.librarian = Librarian(catalogue: try await catalogue.value, shelves: shelves)
         await service.restore()
         notifyReady()
+        Thrift.giveBack()
         log.info("ready", metadata: ["version": "\(dogearBuild)"])
         feedWatchdog()
     }
@@ -152,7 +159,7 @@ private func blockedSignals() -> sigset_t {
     }
 
     /// Without a file the libraries are read anew after each start.
-    private func openCatalogue(_ paths: Paths) throws -> Catalogue {
+    private nonisolated func openCatalogue(_ paths: Paths) throws -> Catalogue {
         do throws(CatalogueError) { return try Catalogue.open(at: paths.catalogue) } catch {
             log.warning("the index of the libraries cannot be kept", metadata: ["why": "\(error)"])
             return try Catalogue.inMemory()

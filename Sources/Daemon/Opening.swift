@@ -110,6 +110,7 @@ extension Service {
             }
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }
+        onOpened?()
     }
 
     /// The picture that is already here, so that it is announced together with the rest.

@@ -59,6 +59,8 @@ struct Dogear: ParsableCommand {
             }
             setenv(Profile.variable, profile, 1)
         }
+        // The bus and systemd wait for this one: making a parser of every command takes longer than all else it begins with.
+        if rest == ["daemon"] { Glibc.exit(runDaemon(jsonLog: false)) }
         main(Terminal.Arguments.guardingJumps(rest))
     }
 }
