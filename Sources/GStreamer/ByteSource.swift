@@ -48,7 +48,7 @@ enum ByteSource {
 
     private static func fillIn(_ klass: UnsafeMutableRawPointer) {
         let element = klass.assumingMemoryBound(to: GstElementClass.self)
-        gst_element_class_set_static_metadata(
+        gst_element_class_set_metadata(
             element, "dogear's bytes", "Source/File", "Reads audio that dogear fetches", "dogear")
         gst_element_class_add_pad_template(
             element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, gst_caps_new_any()))
