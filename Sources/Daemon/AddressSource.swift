@@ -27,10 +27,13 @@ actor AddressSource: Source {
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {
         let address = try await address(of: id)
-        let stream = await stream(at: address)
+        let (stream, problem) = await stream(at: address)
         let item: Item
         if let played = known[name(of: address)]?.item {
+            // All of it may be here.
             item = played.streamed(from: stream)
+        } else if let problem {
+            throw SourceError(.unreachable, "\(problem); check the network and the address")
         } else {
             item = try await look(at: address, stream)
         }
@@ -62,23 +65,31 @@ actor AddressSource: Source {
         return kept
     }
 
-    /// Where it is today: an address may only point at another.
-    private func stream(at address: WebAddress) async -> AudioStream {
+    /// Where it is today: an address may only point at another. And why nobody could be asked there.
+    private func stream(at address: WebAddress) async -> (AudioStream, problem: TransportError?) {
         var place = address
         var authorization = address.authorization
+        var problem: TransportError?
         for _ in 0..<5 {
             let headers = authorization.map { [HTTPHeader("Authorization", $0)] } ?? []
-            let answer = try? await transport.send(HTTPRequest("HEAD", place.url, headers: headers, timeout: 10))
-            guard let answer, (300..<400).contains(answer.status), let location = answer[header: "Location"],
+            let answer: HTTPResponse
+            do throws(TransportError) {
+                answer = try await transport.send(HTTPRequest("HEAD", place.url, headers: headers, timeout: 10))
+            } catch {
+                if error.isFinal { problem = error }
+                break
+            }
+            guard (300..<400).contains(answer.status), let location = answer[header: "Location"],
                 let next = place.redirected(to: location)
             else { break }
             // A login is for the server that it was given for.
             if next.origin != place.origin { authorization = next.authorization }
             place = next
         }
-        return AudioStream(
+        let stream = AudioStream(
             url: place.url, headers: authorization.map { ["Authorization": $0] } ?? [:],
             identity: name(of: address).description)
+        return (stream, problem)
     }
 
     private func look(at address: WebAddress, _ stream: AudioStream) async throws(SourceError) -> Item {
@@ -97,6 +108,16 @@ actor AddressSource: Source {
         item.coverPath = facts.cover.flatMap { covers.keep($0.bytes) }
         item.url = address.shown
         return item
+    }
+}
+
+extension TransportError {
+    /// Asking for the audio itself would come to the same.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .unreachable, .certificate, .tls: true
+        default: false
+        }
     }
 }
 

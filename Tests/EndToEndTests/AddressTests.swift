@@ -66,6 +66,9 @@ import Testing
                 #expect(try await house.playerctl("metadata", "mpris:length").hasPrefix("100"))
                 let none = try await house.dogear("play", "\(server.address)/none.mp3")
                 #expect(none.code == 2 && none.errors.contains("127.0.0.1"), "\(none)")
+                // Where nobody listens, nothing is waited for.
+                let nobody = try await house.dogear("play", "http://127.0.0.1:1/none.mp3")
+                #expect(nobody.code == 4 && nobody.errors.contains("check the network and the address"), "\(nobody)")
                 #expect(try await house.status().item?.id == left.item?.id, "what played goes on")
             }
         }
