@@ -9,6 +9,8 @@ public final class GStreamerEngine: Engine {
     private let queue: OrderQueue
     private let deck: Deck
     private let needle = Locked<Needle?>(nil)
+    /// Decibels. Goes with each load, which drops what was ordered before it.
+    private let boost = Locked(0.0)
 
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
@@ -32,7 +34,8 @@ public final class GStreamerEngine: Engine {
     public func load(_ load: LoadID, tracks: [Track], at place: BookTime, rate: Double, volume: Double) {
         let needle = Needle(load: load, reel: Reel(tracks: tracks))
         self.needle.withLock { $0 = needle }
-        queue.replaceAll(with: .load(needle, at: place, rate: rate, volume: volume))
+        let boost = boost.withLock { $0 }
+        queue.replaceAll(with: .load(needle, at: place, rate: rate, volume: volume, boost: boost))
     }
 
     public func play(_ load: LoadID) { queue.add(.play(load, true)) }
@@ -48,6 +51,15 @@ public final class GStreamerEngine: Engine {
 
     public func setRate(_ load: LoadID, _ rate: Double) { queue.add(.rate(load, rate)) }
     public func setVolume(_ volume: Double) { queue.add(.volume(volume)) }
+    public func fade(_ load: LoadID, _ fading: Fading?) { queue.add(.fade(load, fading)) }
+
+    public func setBoost(_ decibels: Double) {
+        let isNew = boost.withLock { boost in
+            defer { boost = decibels }
+            return boost != decibels
+        }
+        if isNew { queue.add(.boost(decibels)) }
+    }
 
     public func unload() {
         needle.withLock { $0 = nil }

@@ -1,5 +1,19 @@
 internal import CGStreamer
 
+enum Health {
+    /// Louder than it was recorded takes a limiter.
+    static let canBoost: Bool = {
+        Library.ready
+        return isThere("rglimiter")
+    }()
+
+    static func isThere(_ element: String) -> Bool {
+        guard let factory = gst_element_factory_find(element) else { return false }
+        gst_object_unref(UnsafeMutableRawPointer(factory))
+        return true
+    }
+}
+
 /// What the doctor asks of the GStreamer that is installed.
 extension GStreamerEngine {
     /// A kind of audio that cannot be played here, and the Debian package that helps.
@@ -23,15 +37,12 @@ extension GStreamerEngine {
 
     public static func missing() -> [Missing] {
         Library.ready
-        return needs.filter { need in !need.elements.contains(where: isThere) }
+        return needs.filter { need in !need.elements.contains(where: Health.isThere) }
             .map { Missing(what: $0.what, package: $0.package) }
     }
 
-    private static func isThere(_ element: String) -> Bool {
-        guard let factory = gst_element_factory_find(element) else { return false }
-        gst_object_unref(UnsafeMutableRawPointer(factory))
-        return true
-    }
+    /// Whether sound can be made louder than it was recorded without distorting it.
+    public static var canBoost: Bool { Health.canBoost }
 
     /// Whether such a sink can be made; it is not opened, for it may be in use.
     public static func canMake(sink: String) -> Bool {

@@ -24,6 +24,8 @@ enum Note: Sendable {
     case lost(EngineFailure)
     /// A seek that was carried out elsewhere came to nothing.
     case refused
+    /// Of our own making: the sound is to be a little softer now.
+    case fades
     /// A move has taken half a second.
     case slow
     /// This feed has had to wait for its bytes for a while.

@@ -1,4 +1,5 @@
 internal import CGStreamer
+internal import Glibc
 internal import Listening
 
 /// Sole owner of one playbin: made for a load, stopped and freed with it, driven only on the gstreamer thread.
@@ -9,7 +10,11 @@ final class Pipeline {
     let reference: ElementReference
     private let playbin: Element
     private let sink: Element
+    /// What fades has an element of its own: the volume is the listener's.
     private let volumeElement: Element
+    private let fadeElement: Element
+    /// Nil where no limiter is installed: louder without one would be distorted.
+    private let booster: (gain: Element, limiter: Element)?
     private let ears: Ears
     private var isClosed = false
     /// Nanoseconds.
@@ -24,7 +29,9 @@ final class Pipeline {
         }
         gst_object_ref_sink(playbin)
         // The floating references of these two become the playbin's.
-        guard let filter = Self.bin("scaletempo ! volume name=dogear-volume") else {
+        let boost = Health.canBoost ? "volume name=dogear-boost ! rglimiter name=dogear-limiter enabled=false ! " : ""
+        let chain = "scaletempo ! \(boost)volume name=dogear-volume ! volume name=dogear-fade"
+        guard let filter = Self.bin(chain) else {
             gst_object_unref(playbin)
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
@@ -35,8 +42,12 @@ final class Pipeline {
         }
         self.playbin = playbin
         self.sink = sink
-        volumeElement = gst_bin_get_by_name(
-            UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self), "dogear-volume")
+        func part(_ name: String) -> Element? {
+            gst_bin_get_by_name(UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self), name)
+        }
+        volumeElement = part("dogear-volume")!
+        fadeElement = part("dogear-fade")!
+        booster = part("dogear-boost").flatMap { gain in part("dogear-limiter").map { (gain, $0) } }
         reference = ElementReference(borrowing: playbin)
         ears = Ears(
             needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), crate: crate, post: post)
@@ -176,6 +187,16 @@ final class Pipeline {
         if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
     }
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
+    /// - Parameter fade: what every sample is multiplied with, beside the volume.
+    func set(fade: Double) { dogear_set_double(fadeElement, "volume", fade.clamped(to: 0...1)) }
+
+    /// - Parameter boost: decibels. Peaks are bent down so that nothing clips; without a boost nothing is touched.
+    func set(boost: Double) {
+        guard let booster else { return }
+        dogear_set_double(booster.gain, "volume", pow(10, boost.clamped(to: 0...12) / 20))
+        dogear_set_bool(booster.limiter, "enabled", boost > 0 ? 1 : 0)
+    }
+
     func recalculateLatency() {
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
     }
@@ -189,7 +210,9 @@ final class Pipeline {
         let bus = gst_element_get_bus(playbin)
         gst_bus_set_sync_handler(bus, nil, nil, nil)
         gst_object_unref(bus)
-        gst_object_unref(volumeElement)
+        for element in [volumeElement, fadeElement] + (booster.map { [$0.gain, $0.limiter] } ?? []) {
+            gst_object_unref(element)
+        }
         gst_object_unref(playbin)
         Unmanaged.passUnretained(ears).release()
     }

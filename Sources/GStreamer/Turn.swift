@@ -56,6 +56,9 @@ final class Turn {
     var supplying: Task<Void, Never>?
     /// Ends an opening that GStreamer forgets about.
     var patience: Task<Void, Never>?
+    /// The sound dies away, since then: microseconds, monotonic.
+    var fading: (course: Fading, since: Int64)?
+    var fadeSteps: Task<Void, Never>?
     /// Messages with an older stamp are about what was before.
     var since: UInt64 = 0
     /// Of the file that is open.
@@ -79,6 +82,7 @@ final class Turn {
 
     func close() {
         patience?.cancel()
+        fadeSteps?.cancel()
         needle.attach(nil, nil)
         letGo()
         pipeline.close()
@@ -111,6 +115,27 @@ final class Turn {
     }
 
     func set(volume: Double) { pipeline.set(volume: volume) }
+    func set(boost: Double) { pipeline.set(boost: boost) }
+
+    /// In steps too small to be heard one by one.
+    func fade(_ course: Fading?) {
+        fadeSteps?.cancel()
+        fading = course.map { ($0, Clock.now.monotonic) }
+        stepFade()
+        guard course != nil else { return }
+        let post = self.post
+        let stamp = since
+        fadeSteps = Task {
+            while (try? await Task.sleep(for: .milliseconds(40))) != nil { post(.fades, stamp) }
+        }
+    }
+
+    private func stepFade() {
+        guard let (course, since) = fading else { return pipeline.set(fade: 1) }
+        let left = course.left - BookTime(microseconds: Clock.now.monotonic - since)
+        pipeline.set(fade: course.gain(left: left))
+        if left <= .zero { fadeSteps?.cancel() }
+    }
 
     func seek(to place: BookTime, aim: Int) {
         waiting = (place, aim)
@@ -171,6 +196,7 @@ final class Turn {
             if stamp == since, case .finding = phase { fail(failure) }
         case .refused:
             if stamp == since, case .seeking(let spot, let purpose) = phase { refused(spot, purpose) }
+        case .fades: stepFade()
         case .slow:
             switch phase {
             case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):

@@ -21,6 +21,10 @@ public protocol Engine: AnyObject, Sendable {
     func setRate(_ load: LoadID, _ rate: Double)
     /// 0 to 1, linear in amplitude as MPRIS clients show it.
     func setVolume(_ volume: Double)
+    /// Lets the sound die away beside the volume; nil: it is full at once. Every load begins full.
+    func fade(_ load: LoadID, _ fading: Fading?)
+    /// How much louder than it was recorded, 0 to 12 decibels, with the peaks held down; of this load and those to come.
+    func setBoost(_ decibels: Double)
     /// Frees the pipeline and everything it holds.
     func unload()
     /// Where the sound is now, asked of the pipeline itself; callable from any thread, in microseconds of work.
@@ -29,6 +33,24 @@ public protocol Engine: AnyObject, Sendable {
     /// How much is here ahead of what is being read, in time of the item; callable from any thread.
     /// - Returns: nil for what is not read from a server, and when it is not known.
     func buffered(_ load: LoadID) -> BookTime?
+}
+
+/// Sound that dies away: it is gone in `left`; full it was `length` before that.
+public struct Fading: Hashable, Sendable {
+    public let left: BookTime
+    public let length: BookTime
+
+    public init(left: BookTime, length: BookTime) {
+        self.left = left
+        self.length = length
+    }
+
+    /// What samples are multiplied with, 1 to 0, when so much of it is left: by the square, for ears hear ratios.
+    public func gain(left: BookTime) -> Double {
+        guard length > .zero else { return 0 }
+        let share = (left.seconds / length.seconds).clamped(to: 0...1)
+        return share * share
+    }
 }
 
 /// What an engine says of a load, in order, from any thread.

@@ -27,6 +27,8 @@ final class FakeEngine: Engine {
     func seek(_ load: LoadID, to place: BookTime) { LoopActor.assumeIsolated { state.seek(load, place) } }
     func setRate(_ load: LoadID, _ rate: Double) { LoopActor.assumeIsolated { state.setRate(load, rate) } }
     func setVolume(_ volume: Double) {}
+    func fade(_ load: LoadID, _ fading: Fading?) {}
+    func setBoost(_ decibels: Double) {}
     func unload() { LoopActor.assumeIsolated { state.unload() } }
     func position(_ load: LoadID) -> BookTime? { LoopActor.assumeIsolated { state.position(load) } }
     func buffered(_ load: LoadID) -> BookTime? { nil }

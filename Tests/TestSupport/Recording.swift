@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Listening
 
 /// What a sink heard: single-channel 32-bit float samples, as `Recording.sink` writes them. A flush empties the file, so
 /// after a seek its first sample is the first one heard after the seek.
@@ -29,6 +30,26 @@ public struct Recording: Sendable, CustomStringConvertible, CustomReflectable {
     public var description: String { "\(seconds) s" }
     public var customMirror: Mirror { Mirror(self, children: []) }
     public var seconds: Double { Double(samples.count) / Double(Self.rate) }
+
+    /// How far a wave swings that is as strong as what is heard between two moments.
+    public func strength(from start: Double, to end: Double) -> Double {
+        let heard = self[start, end]
+        guard !heard.isEmpty else { return 0 }
+        return (2 * heard.reduce(0) { $0 + Double($1 * $1) } / Double(heard.count)).squareRoot()
+    }
+
+    /// The highest sample between two moments.
+    public func peak(from start: Double, to end: Double) -> Double { Double(self[start, end].lazy.map(abs).max() ?? 0) }
+
+    private subscript(start: Double, end: Double) -> ArraySlice<Float> {
+        func index(_ time: Double) -> Int { Int(time * Double(Self.rate)).clamped(to: 0...samples.count) }
+        return samples[index(start)..<max(index(start), index(end))]
+    }
+
+    /// The same window after window.
+    public func strengths(from start: Double, to end: Double, window: Double) -> [Double] {
+        stride(from: start, to: end - window, by: window).map { strength(from: $0, to: $0 + window) }
+    }
 
     /// The pitch around a moment, from the times at which the wave rises through zero; nil in silence.
     /// - Parameter window: seconds to listen for.

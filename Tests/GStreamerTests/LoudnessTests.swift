@@ -1,0 +1,103 @@
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+/// What is done to the strength of the sound beside the volume.
+@Suite struct LoudnessTests {
+    /// Hears on until something holds of what was heard.
+    private func hear(_ rig: Rig, until fits: (Recording) -> Bool) async throws -> Recording {
+        let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
+        while true {
+            let heard = try rig.heard
+            if fits(heard) { return heard }
+            guard ContinuousClock.now < end else { throw Reports.Silence() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private func last(_ heard: Recording) -> Double { heard.strength(from: heard.seconds - 0.1, to: heard.seconds) }
+
+    @Test func theSoundDiesAwayLittleByLittleAndComesBack() async throws {
+        let path = try Sounds.tone("fade.flac", seconds: 60)
+        let rig = Rig("fade")
+        _ = try await rig.open(files([path], seconds: 60))
+        rig.engine.seek(rig.load, to: .seconds(5))
+        #expect(try await rig.word() == .seeked(to: .seconds(5)))
+        rig.engine.play(rig.load)
+        _ = try await hear(rig) { $0.seconds > 0.5 && $0.strength(from: 0, to: 0.5) > 0.45 }
+        rig.engine.fade(rig.load, Fading(left: .seconds(2), length: .seconds(2)))
+        let faded = try await hear(rig) { $0.seconds > 0.6 && last($0) == 0 }
+        rig.engine.fade(rig.load, nil)
+        _ = try await hear(rig) { last($0) > 0.45 }
+        let steps = faded.strengths(from: 0, to: faded.seconds, window: 0.05)
+        #expect(zip(steps, steps.dropFirst()).allSatisfy { $1 < $0 + 0.02 }, "never louder: \(steps)")
+        #expect(steps.filter { (0.02...0.4).contains($0) }.count >= 8, "little by little: \(steps)")
+        // The pitch tells that nothing was left out: it was heard where it should be.
+        let original = try #require(faded.original(at: 0.4))
+        #expect(abs(original - 5.4) < 0.05)
+    }
+
+    @Test func aFadeCanBeginSoftlyAndEndsWithItsLoad() async throws {
+        let path = try Sounds.tone("fade.flac", seconds: 60)
+        let rig = Rig("soft")
+        _ = try await rig.open(files([path], seconds: 60))
+        rig.engine.fade(rig.load, Fading(left: .seconds(30), length: .seconds(60)))
+        rig.engine.seek(rig.load, to: .seconds(5))
+        #expect(try await rig.word() == .seeked(to: .seconds(5)))
+        rig.engine.play(rig.load)
+        let heard = try await hear(rig) { $0.seconds > 0.5 }
+        #expect((0.05...0.14).contains(heard.strength(from: 0, to: 0.2)), "a quarter of it, or a little less")
+        let second = LoadID(number: 2)
+        rig.engine.load(second, tracks: files([path], seconds: 60), at: .seconds(5), rate: 1, volume: 1)
+        #expect(try await rig.reports.nextWord(second) == .ready(at: .seconds(5)))
+        rig.engine.play(second)
+        _ = try await hear(rig) { last($0) > 0.45 }
+    }
+
+    @Test func aBoostIsLouderAtOnceAndNeverClips() async throws {
+        let soft = try Sounds.tone("soft.m4b", seconds: 60, options: ["-af", "volume=0.1"])
+        let rig = Rig("boost")
+        rig.engine.setBoost(12)
+        _ = try await rig.open(files([soft], seconds: 60))
+        rig.engine.seek(rig.load, to: .seconds(5))
+        #expect(try await rig.word() == .seeked(to: .seconds(5)))
+        rig.engine.play(rig.load)
+        let louder = try await hear(rig) { $0.seconds > 0.5 }
+        // 12 dB are four times as much.
+        #expect(abs(louder.strength(from: 0.1, to: 0.4) - 0.2) < 0.02)
+        rig.engine.setBoost(0)
+        let plain = try await hear(rig) { last($0) < 0.06 && last($0) > 0.04 }
+        rig.engine.setBoost(6)
+        _ = try await hear(rig) { abs(last($0) - 0.1) < 0.01 }
+        // The sound went on all the while.
+        let original = try #require(louder.original(at: 0.3))
+        #expect(abs(original - 5.3) < 0.05)
+        #expect(plain.seconds > louder.seconds && rig.reports.all.count == 2)
+
+        let loud = try Sounds.tone("fade.flac", seconds: 60)
+        rig.engine.setBoost(12)
+        let second = LoadID(number: 2)
+        rig.engine.load(second, tracks: files([loud], seconds: 60), at: .seconds(5), rate: 1, volume: 1)
+        #expect(try await rig.reports.nextWord(second) == .ready(at: .seconds(5)))
+        rig.engine.seek(second, to: .seconds(7))
+        #expect(try await rig.reports.nextWord(second) == .seeked(to: .seconds(7)))
+        rig.engine.play(second)
+        let bent = try await hear(rig) { $0.seconds > 0.5 }
+        let peak = bent.peak(from: 0.1, to: 0.5)
+        #expect(peak > 0.9 && peak < 1, "\(peak)")
+        // Bent, not cut: the wave has no flat tops.
+        let tops = bent.samples.dropFirst(4800).prefix(9600).filter { Double(abs($0)) >= peak }
+        #expect(tops.count < 20, "\(tops.count)")
+    }
+
+    @Test func withoutABoostNothingIsTouched() async throws {
+        let path = try Sounds.tone("loud.wav", seconds: 10, options: ["-af", "volume=1.9"])
+        let rig = Rig("untouched")
+        _ = try await rig.open(files([path], seconds: 10))
+        rig.engine.play(rig.load)
+        let heard = try await hear(rig) { $0.seconds > 0.5 }
+        #expect(abs(heard.peak(from: 0.1, to: 0.5) - 0.95) < 0.01)
+    }
+}
