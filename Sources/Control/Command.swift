@@ -7,6 +7,8 @@ public enum Command: Hashable, Sendable {
     case seek(String)
     /// 0.5 to 3.0.
     case speed(Double)
+    /// Forgets the speed chosen for what is loaded and for its series or podcast.
+    case forgetSpeed
     /// 0 to 1.
     case volume(Double)
     case chapters(what: String)

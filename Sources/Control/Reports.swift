@@ -11,6 +11,8 @@ public struct StatusReport: Codable, Hashable, Sendable {
     public var position: Double = 0
     public var duration: Double = 0
     public var rate: Double = 1
+    /// Whose speed that is: `item`, `series`, `podcast` or `default`; null while nothing is loaded.
+    @OrNull public var rateOf: String?
     public var volume: Double = 1
     /// Seconds until the sleep timer ends; null while none is set.
     @OrNull public var sleep: Double?

@@ -36,6 +36,7 @@ extension Service {
         defer { notices?.lookAtUnsent() }
         if let librarian { Task { @LoopActor in await librarian.begin() } }
         do throws(StoreError) {
+            if let volume = try await store.volume() { send(.volume(volume)) }
             queue = try await store.queue()
             send(.lineup(queue.lineup))
             begun.refresh()
@@ -48,14 +49,15 @@ extension Service {
             let writes = try await store.progressWrites()
             sync { $0.restore(stretches, writes, at: time.now) }
             if let last = try await store.lastPlayed(), player.phase == .empty {
-                let rate = try await store.rate(of: last.item.id) ?? settings.rate
+                let rate = await rate(of: last.item)
                 var item = last.item
                 if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
                 told = last.place
                 queue.restore(item)
+                rateKey = rate.key
                 send(
                     .restore(
-                        item, at: last.place.position, rate: rate, finished: last.place.isFinished,
+                        item, at: last.place.position, rate: rate.rate, finished: last.place.isFinished,
                         copy: queue.present?.copy ?? 0))
             }
         } catch {

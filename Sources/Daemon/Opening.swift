@@ -91,12 +91,13 @@ extension Service {
         told = Place(
             item: item.id, position: place, duration: item.duration,
             updated: beginning.written ?? serverNow(of: item.id, at: time.now))
-        let rate = (try? await store.rate(of: item.id)) ?? settings.rate
+        let rate = await rate(of: item)
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
         if beginning.isOutdone { sync { $0.outdone(item.id, time.now) } }
         let copy = present(item, as: wish)
-        send(.open(item, at: place, play: play, rate: rate, whole: whole, copy: copy))
+        rateKey = rate.key
+        send(.open(item, at: place, play: play, rate: rate.rate, whole: whole, copy: copy))
         if let session = opened.session {
             let now = time.now
             let serverNow = self.serverNow(of: item.id, at: now)

@@ -76,13 +76,15 @@ extension Service {
     /// A stopped player goes to another item and stays stopped: play opens it.
     private func stand(at entry: Queue.Entry, _ way: Queue.Way) async {
         let place = (try? await store.place(of: entry.item.id)) ?? nil
-        let rate = (try? await store.rate(of: entry.item.id)) ?? settings.rate
+        let rate = await rate(of: entry.item)
         guard player.phase == .stopped else { return }
         told = place
         let copy = present(entry.item, as: Wish(way, entry.key))
+        rateKey = rate.key
         send(
             .restore(
-                entry.item, at: place?.position ?? .zero, rate: rate, finished: place?.isFinished ?? false, copy: copy))
+                entry.item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
+                copy: copy))
     }
 
     /// What begins to play is no longer waiting. Told together with the item itself.

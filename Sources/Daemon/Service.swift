@@ -40,6 +40,8 @@ internal import Store
     var wanted: ItemID?
     /// What plays was asked for as one track.
     var isWhole = false
+    /// Whose speed that of the present item is: an id of ``Item/rateKeys``; nil: the default.
+    var rateKey: ItemID?
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
     var opening = 0
     /// The computer and the desktop around the player.
@@ -148,7 +150,9 @@ internal import Store
         case .pause(let load): engine.pause(load)
         case .seek(let load, let place): engine.seek(load, to: place)
         case .setRate(let load, let rate): engine.setRate(load, rate)
-        case .setVolume(let volume): engine.setVolume(volume)
+        case .setVolume(let volume):
+            engine.setVolume(volume)
+            store.post(.volume(volume))
         case .unload: engine.unload()
         case .heard(let heard): journal(heard, now)
         case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
@@ -161,7 +165,7 @@ internal import Store
         case .ask(let question): ask(question)
         case .took(let place): took(place)
         case .seeked: break
-        case .rememberRate(let item, let rate): store.post(.rate(item, rate))
+        case .rememberRate(_, let rate): remember(rate)
         }
     }
 
@@ -213,7 +217,7 @@ internal import Store
     }
 
     /// Once for all that happens in one turn of the Loop.
-    private func announceStatus() {
+    func announceStatus() {
         guard !isAnnouncing else { return }
         isAnnouncing = true
         Task { @LoopActor in

@@ -18,6 +18,7 @@ extension Service {
         report.position = position.seconds
         report.duration = player.item?.duration.seconds ?? 0
         report.rate = player.rate
+        report.rateOf = player.item.map { _ in rateKey.rateOwner }
         report.volume = player.volume
         report.buffered = engine.buffered(player.load)?.seconds
         report.unsent = sync.overdue

@@ -208,7 +208,8 @@ extension Player {
         case goTo(part: Int)
         /// On the whole timeline.
         case seek(to: BookTime, JumpCause = .seek)
-        case rate(Double)
+        /// `isChosen`: by the listener, so that it is remembered.
+        case rate(Double, isChosen: Bool = true)
         case volume(Double)
         /// The listener changed the settings.
         case options(Options)

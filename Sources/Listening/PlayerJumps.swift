@@ -90,13 +90,14 @@ extension Player {
         return effects + [.jumped(item.id, from: from, to: goal, cause), .seeked]
     }
 
-    mutating func setRate(_ wanted: Double, _ now: Moment) -> [Effect] {
+    mutating func setRate(_ wanted: Double, isChosen: Bool, _ now: Moment) -> [Effect] {
         guard wanted.isFinite else { return [] }
-        if wanted == 0 { return handle(.pause(.listener), at: now, engine: place) }
+        if wanted == 0 { return pause(now) }
         let wanted = wanted.clamped(to: Self.rates)
-        guard wanted != rate else { return [] }
+        // What is chosen once more is chosen all the same: it may have been another's before.
+        let remember: [Effect] = isChosen ? item.map { [.rememberRate($0.id, wanted)] } ?? [] : []
+        guard wanted != rate else { return remember }
         rate = wanted
-        let remember: [Effect] = item.map { [.rememberRate($0.id, wanted)] } ?? []
         switch phase {
         case .playing, .paused, .loading: return [.setRate(load, wanted)] + remember + [.seeked]
         case .empty, .opening, .stopped: return remember

@@ -38,7 +38,7 @@ extension Player {
         case .goTo(let index):
             return parts.indices.contains(index) ? jump(to: parts[index].start, .chapter, now) : []
         case .seek(let target, let cause): return jump(to: target, cause, now)
-        case .rate(let rate): return setRate(rate, now)
+        case .rate(let rate, let isChosen): return setRate(rate, isChosen: isChosen, now)
         case .volume(let volume): return setVolume(volume)
         case .options(let options): return adopt(options)
         case .replace(let place, let finished, let cause): return replace(place, finished: finished, cause, now)
@@ -193,7 +193,7 @@ extension Player {
         return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
     }
 
-    private mutating func pause(_ now: Moment) -> [Effect] {
+    mutating func pause(_ now: Moment) -> [Effect] {
         switch phase {
         case .empty, .paused, .stopped: return []
         case .opening:

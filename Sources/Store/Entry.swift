@@ -22,6 +22,8 @@ public enum Entry: Hashable, Sendable {
     case queue(Queue)
     /// The rate chosen for an item; nil forgets it. Not a number is not written.
     case rate(ItemID, Double?)
+    /// 0 to 1. Not a number is not written.
+    case volume(Double)
 
     func write(to db: Database) throws {
         switch self {
@@ -50,6 +52,9 @@ public enum Entry: Hashable, Sendable {
         case .rate(let item, let rate?) where rate.isFinite:
             try db.run("INSERT OR REPLACE INTO rates (item, rate) VALUES (?, ?)", [item.description, rate])
         case .rate(_, .some): break
+        case .volume(let volume) where volume.isFinite:
+            try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('volume', ?)", ["\(volume)"])
+        case .volume: break
         case .rate(let item, nil): try db.run("DELETE FROM rates WHERE item = ?", [item.description])
         }
     }
@@ -148,6 +153,7 @@ public enum Entry: Hashable, Sendable {
         case .removeAccount(let id): "account \(id)"
         case .rate(let item, _): "rate \(item)"
         case .queue: "queue"
+        case .volume: "volume"
         case .move: nil
         }
     }

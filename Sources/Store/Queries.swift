@@ -122,6 +122,26 @@ extension Store {
         }
     }
 
+    /// 0 to 1; nil before one was ever chosen.
+    public func volume() async throws(StoreError) -> Double? {
+        try await perform { db in
+            try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = 'volume'")).flatMap(Double.init)
+                .flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+    }
+
+    /// - Parameter items: an item and what it belongs to, see ``Item/rateKeys``.
+    /// - Returns: the first that has one, and which that is.
+    public func rate(among items: [ItemID]) async throws(StoreError) -> (key: ItemID, rate: Double)? {
+        try await perform { db in
+            for item in items {
+                let sql = "SELECT rate FROM rates WHERE item = ?"
+                if let rate = try Double.fetchOne(db.kept(sql), arguments: [item.description]) { return (item, rate) }
+            }
+            return nil
+        }
+    }
+
     public func rate(of item: ItemID) async throws(StoreError) -> Double? {
         try await perform { db in
             try Double.fetchOne(db.kept("SELECT rate FROM rates WHERE item = ?"), arguments: [item.description])

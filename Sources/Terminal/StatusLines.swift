@@ -44,6 +44,19 @@ extension StatusReport {
         return parts.compactMap(\.self).joined(separator: "  ")
     }
 
+    /// `1.5×, chosen for this item`: the speed, and whose it is.
+    public var speedLine: String {
+        let owner: String? =
+            switch rateOf {
+            case "item": "chosen for this item"
+            case "series": "chosen for its series"
+            case "podcast": "chosen for its podcast"
+            case "default": "from the settings (playback.rate)"
+            default: nil
+            }
+        return ([Figures.speed(rate)] + [owner].compactMap(\.self)).joined(separator: ", ")
+    }
+
     private var stateWord: String {
         switch state {
         case .playing: "Playing"

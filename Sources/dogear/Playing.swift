@@ -135,24 +135,38 @@ struct Chapters: DogearCommand {
 struct Speed: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show or set the speed, 0.5 to 3; voices keep their pitch.",
-        discussion: "Example:\n  dogear speed 1.25\n  dogear speed +0.1")
+        discussion: """
+            Example:
+              dogear speed 1.25
+              dogear speed +0.1
+              dogear speed default
 
-    @Argument(help: "0.5 to 3, or a change such as +0.1 or -0.1.")
+            A speed is kept for the item, and for its series or podcast too: what of that has no speed of its own plays at \
+            the one chosen last. 'default' forgets both, so that the setting playback.rate holds. Without an argument it \
+            says whose speed it is.
+            """)
+
+    @Argument(help: "0.5 to 3, a change such as +0.1 or -0.1, or default.", completion: .list(["default"]))
     var speed: String?
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let speed, Amount(speed: speed) == nil {
-            throw ValidationError("'\(Clean.line(speed))' is no speed: it goes from 0.5 to 3, or +0.1, -0.1")
+        if let speed, speed != "default", Amount(speed: speed) == nil {
+            throw ValidationError("'\(Clean.line(speed))' is no speed: it goes from 0.5 to 3, or +0.1, -0.1, default")
         }
     }
 
     func perform() throws {
         let link = try Link()
+        if speed == "default" {
+            return try show(try link.ask("ForgetSpeed"), output, as: StatusReport.self) { report, _ in
+                [report.speedLine]
+            }
+        }
         let now = try link.ask("Status")
         guard let amount = speed.flatMap({ Amount(speed: $0) }) else {
-            return try show(now, output, as: StatusReport.self) { report, _ in [Figures.speed(report.rate)] }
+            return try show(now, output, as: StatusReport.self) { report, _ in [report.speedLine] }
         }
         let rate = amount.applied(to: try decode(StatusReport.self, now).rate, within: Amount.speeds)
         try show(try link.ask("Speed", .double(rate)), output, as: StatusReport.self) { report, _ in

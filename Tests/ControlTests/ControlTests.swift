@@ -29,6 +29,7 @@ private final class Face: ControlFace {
         #expect(call("SetSetting", [.string("a"), .string("b")]) == [.settings(key: "a", value: "b")])
         #expect(call("Undo", [.string("")]) == [.undo(what: "")])
         #expect(call("Moves", []) == [.moves])
+        #expect(call("ForgetSpeed", []) == [.forgetSpeed])
         #expect(call("Sync", [.bool(true)]) == [.sync(retry: true)])
         #expect(call("Unsent", []) == [.unsent])
         #expect(call("Forget", [.string("s")]) == [.forget(id: "s")])

@@ -166,6 +166,28 @@ import Testing
         }
     }
 
+    @Test func theNearestRateCounts() async throws {
+        try await withStore { store throws in
+            let series = ItemID(source: "series", key: "a/Saga")
+            #expect(try await store.rate(among: [emma, series]) == nil)
+            try await store.write(.rate(series, 1.5), .rate(ulysses, 2))
+            let found = try await store.rate(among: [emma, series])
+            #expect(found?.key == series && found?.rate == 1.5)
+            try await store.write(.rate(emma, 0.8))
+            #expect(try await store.rate(among: [emma, series])?.key == emma)
+        }
+    }
+
+    @Test func theVolumeIsRemembered() async throws {
+        try await withStore { store throws in
+            #expect(try await store.volume() == nil)
+            try await store.write(.volume(0.35), .volume(.nan))
+            #expect(try await store.volume() == 0.35)
+            try await store.write(.volume(7))
+            #expect(try await store.volume() == nil, "what is no volume is as good as none")
+        }
+    }
+
     @Test func anItemKeepsItsDescriptionButNoStreamAddress() async throws {
         try await withStore { store throws in
             let stream = AudioStream(
