@@ -11,6 +11,8 @@ public enum Command: Hashable, Sendable {
     case forgetSpeed
     /// 0 to 1.
     case volume(Double)
+    /// As a ``SleepWish`` is written; empty: tells.
+    case sleep(String)
     case chapters(what: String)
     /// What `what` could mean: one row, or several equally good ones.
     case resolve(what: String)

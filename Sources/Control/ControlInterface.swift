@@ -30,6 +30,7 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Seek", ["Jump": .string]) { .seek(try $0[0].string()) },
         command("Speed", ["Rate": .double]) { .speed(try $0[0].double()) },
         command("ForgetSpeed") { _ in .forgetSpeed },
+        command("Sleep", ["What": .string]) { .sleep(try $0[0].string()) },
         command("Volume", ["Volume": .double]) { .volume(try $0[0].double()) },
         command("Chapters", ["What": .string]) { .chapters(what: try $0[0].string()) },
         command("Resolve", ["What": .string]) { .resolve(what: try $0[0].string()) },

@@ -14,8 +14,8 @@ public struct StatusReport: Codable, Hashable, Sendable {
     /// Whose speed that is: `item`, `series`, `podcast` or `default`; null while nothing is loaded.
     @OrNull public var rateOf: String?
     public var volume: Double = 1
-    /// Seconds until the sleep timer ends; null while none is set.
-    @OrNull public var sleep: Double?
+    /// Null while none is set.
+    @OrNull public var sleep: SleepRow?
     /// Seconds read ahead of the position; null when not known.
     @OrNull public var buffered: Double?
     /// Stretches of listening not yet accepted by a server, and commands; refused ones are counted below.
@@ -30,6 +30,38 @@ public struct StatusReport: Codable, Hashable, Sendable {
     @OrNull public var error: String?
 
     public init() {}
+}
+
+/// The sleep timer.
+public struct SleepRow: Codable, Hashable, Sendable {
+    /// `time`, `chapter` or `item`: what ends it.
+    public var kind: String
+    /// Seconds of listening until it ends, at the present speed; null where it ends in an item that is not loaded yet.
+    @OrNull public var left: Double?
+    /// Ends of chapters until then, 1 for that of the present one; null for other kinds.
+    @OrNull public var chapters: Int?
+    /// The sound fades: a key puts the end off.
+    public var fading: Bool
+
+    public init(kind: String, left: Double?, chapters: Int? = nil, fading: Bool = false) {
+        self.kind = kind
+        self.fading = fading
+        self.left = left
+        self.chapters = chapters
+    }
+}
+
+/// `sleep`.
+public struct SleepReport: Codable, Hashable, Sendable {
+    /// Null while none is set.
+    @OrNull public var sleep: SleepRow?
+    /// It passes only while something plays.
+    public var playing: Bool
+
+    public init(sleep: SleepRow?, playing: Bool) {
+        self.playing = playing
+        self.sleep = sleep
+    }
 }
 
 public struct ItemHead: Codable, Hashable, Sendable {

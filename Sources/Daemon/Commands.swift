@@ -12,6 +12,7 @@ extension Service {
         case .status: return json(statusReport())
         case .play(let what, let at): return try await play(what, at)
         case .seek(let text): return try seek(text)
+        case .sleep(let text): return json(try sleep(text))
         case .forgetSpeed: return json(try await forgetSpeed())
         case .chapters(let what): return json(try await chapters(what))
         case .resolve(let what): return json(ListReport(items: try await candidates(what)))

@@ -67,8 +67,8 @@ extension Service {
     private func soundChecks() async -> [Check] {
         let sink = settings.sink(environment)
         // Not on the Loop: a first look scans every plugin.
-        let (missing, canPlay) = await Task.detached {
-            (GStreamerEngine.missing(), GStreamerEngine.canMake(sink: sink))
+        let (missing, canPlay, canBoost) = await Task.detached {
+            (GStreamerEngine.missing(), GStreamerEngine.canMake(sink: sink), GStreamerEngine.canBoost)
         }.value
         let decoders =
             missing.isEmpty
@@ -82,7 +82,11 @@ extension Service {
             : Check(
                 "sound output", .bad, "'\(sink)' cannot be made",
                 advice: "set audio.sink to a GStreamer element, or to nothing for the automatic choice")
-        return [decoders, output]
+        guard settings.boost > 0, !canBoost else { return [decoders, output] }
+        let louder = Check(
+            "volume boost", .warning, "playback.boost is set, but the element rglimiter is missing: nothing is louder",
+            advice: "sudo apt install gstreamer1.0-plugins-good")
+        return [decoders, output, louder]
     }
 
     private func unsentCheck() -> Check {

@@ -7,10 +7,11 @@ internal import Machine
 internal import SDBus
 
 /// The few things a listener is told without having asked, where the desktop shows notifications and the setting wants
-/// it: that a server needs a new login, and that it has not got what was heard for a day.
+/// it: that a server needs a new login, that it has not got what was heard for a day, and that listening is about to end.
 @LoopActor final class Notices {
     private enum Subject {
         static let unsent = "unsent"
+        static let sleep = "sleep"
         static func login(_ account: String) -> String { "login \(account)" }
     }
 
@@ -22,6 +23,16 @@ internal import SDBus
     private var timer: LoopTimer?
     /// When unsent rows were last told of.
     private var told: Int64?
+    /// So long before its end the sleep timer is told of, unless it was set shorter.
+    private static let sleepWarning = BookTime.seconds(60)
+    private var sleep = SleepNotice.none
+
+    private enum SleepNotice {
+        case none
+        /// Set, and not near its end.
+        case waiting
+        case shown
+    }
 
     init(of service: Service, bus: Bus) {
         self.service = service
@@ -65,6 +76,26 @@ internal import SDBus
                 actions: [("send", "Send now")])
         ) { key in
             if key == "send" { self.service.sync { $0.kick(at: self.service.time.now, isSign: true) } }
+        }
+    }
+
+    /// Time or the listener may have brought the sleep timer near its end, or away from it.
+    func lookAtSleep() {
+        let left = service.sleepLeft
+        guard let left, left <= Self.sleepWarning else {
+            if sleep == .shown { notifier.withdraw(Subject.sleep) }
+            sleep = left == nil ? .none : .waiting
+            return
+        }
+        guard sleep == .waiting, service.player.wantsPlay else { return }
+        sleep = .shown
+        show(
+            Notice(
+                Subject.sleep, title: "Listening ends in a minute",
+                body: "The sleep timer is about to end. Any key while the sound fades puts it off, too.",
+                actions: [("extend", "Extend")])
+        ) { key in
+            if key == "extend" { self.service.send(.sleep(.prolong)) }
         }
     }
 

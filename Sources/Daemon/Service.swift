@@ -112,6 +112,7 @@ internal import Store
         self.spread = spread
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
+        engine.setBoost(settings.boost)
         begun = Begun(store: store)
         live = LiveUpdates(shelves: shelves, time: time, spread: spread)
         live.listen { [weak self] report in
@@ -133,6 +134,7 @@ internal import Store
         settleWaiters()
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
+        notices?.lookAtSleep()
     }
 
     /// Told with what comes next.
@@ -166,6 +168,8 @@ internal import Store
         case .took(let place): took(place)
         case .seeked: break
         case .rememberRate(_, let rate): remember(rate)
+        case .fade(let load, let fading): engine.fade(load, fading)
+        case .sleepChanged: announceStatus()
         }
     }
 

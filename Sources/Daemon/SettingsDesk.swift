@@ -18,6 +18,8 @@ internal import Settings
     }
 
     var rate: Double { settings.rate }
+    /// Decibels.
+    var boost: Double { settings.boost }
     var logLevel: Logger.Level { Logger.Level(rawValue: settings.logLevel.rawValue) ?? .info }
 
     var pauseForOthers: Bool { settings.pauseForOthers }
@@ -41,6 +43,10 @@ internal import Settings
         options.skipBack = settings.skipBack
         options.stopRestarts = settings.stop == .restart
         options.resumeRewind = settings.resumeRewind
+        options.sleepFade = settings.sleepFade
+        options.sleepRewinds = settings.sleepRewinds
+        options.sleepExtend = settings.sleepExtend
+        options.sleepsAgain = settings.sleepAgain
         return options
     }
 
@@ -82,6 +88,7 @@ extension Service {
             try settings.set(key, value)
             Log.shared.level = settings.logLevel
             send(.options(settings.playerOptions))
+            engine.setBoost(settings.boost)
             surroundings?.adopt()
         }
         return try settings.report(key)

@@ -20,6 +20,7 @@ extension Service {
         report.rate = player.rate
         report.rateOf = player.item.map { _ in rateKey.rateOwner }
         report.volume = player.volume
+        report.sleep = sleepRow
         report.buffered = engine.buffered(player.load)?.seconds
         report.unsent = sync.overdue
         report.parked = sync.parked

@@ -32,6 +32,14 @@ public struct Player: Sendable {
         public var skipBack = BookTime.seconds(15)
         public var stopRestarts = false
         public var resumeRewind = true
+        /// How long the sound fades before the sleep timer ends; zero: it does not.
+        public var sleepFade = BookTime.seconds(20)
+        /// Back to where the sound was still full when the sleep timer has ended.
+        public var sleepRewinds = true
+        /// By how much a key puts the sleep timer off.
+        public var sleepExtend = BookTime.seconds(900)
+        /// Playing again after the sleep timer has ended sets it again.
+        public var sleepsAgain = false
 
         public init() {}
     }
@@ -92,6 +100,17 @@ public struct Player: Sendable {
     var chosen: BookTime?
     /// The item was played to its end; playing again starts at its beginning.
     public internal(set) var isFinished = false
+
+    /// When listening is to end by itself.
+    public internal(set) var sleep: SleepTimer?
+    /// The end of that is near.
+    var fade: Fade?
+    /// The sleep timer that ended; nil once something plays again.
+    var slept: SleepTimer.Goal?
+    /// Since when sound has come that is not yet taken off the timer.
+    var soundSince: Int64?
+    /// The chapter that was heard at the last event.
+    var sleepChapter: Int?
 
     /// Playing is wanted; whether another device went on meanwhile is being asked.
     public var isAsking: Bool { question != nil }
@@ -169,7 +188,8 @@ public struct Player: Sendable {
         if place >= part.end, partIndex + 1 < parts.count { return BookTime(microseconds: 1000) }
         var borders = [part.end]
         if step(options.next) == .skip, let end = parts.last?.end { borders.append(end - options.skipForward) }
-        let next = borders.filter { $0 > place }.map { BookTime.seconds(($0 - place).seconds / rate) }.min()
+        let times = borders.filter { $0 > place }.map { BookTime.seconds(($0 - place).seconds / rate) }
+        let next = (times + [sleepWake(at: now, engine: engine)].compactMap(\.self)).min()
         // A second after the last line, whatever else happened since.
         let line = BookTime.second - BookTime(microseconds: listeningSince.map { now.monotonic - $0 } ?? 0)
         return max(min(line, next ?? line), BookTime(microseconds: 1000))
@@ -211,6 +231,7 @@ extension Player {
         /// `isChosen`: by the listener, so that it is remembered.
         case rate(Double, isChosen: Bool = true)
         case volume(Double)
+        case sleep(SleepWish)
         /// The listener changed the settings.
         case options(Options)
         /// The listener's place was set from outside: restart, finish, another device.
@@ -269,6 +290,10 @@ extension Player {
         /// Announce a discontinuity of the position, after the changed properties.
         case seeked
         case rememberRate(ItemID, Double)
+        /// From now on the sound dies away; nil: it is full again, at once.
+        case fade(LoadID, Fading?)
+        /// The sleep timer was set, moved or taken out, has ended, or its end has begun.
+        case sleepChanged
     }
 
     public enum Direction: Hashable, Sendable { case onward, back }

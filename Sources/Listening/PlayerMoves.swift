@@ -6,6 +6,17 @@ extension Player {
         let here = position(engine: engine)
         if isConfirmed, target == nil { place = here }
         if turning != nil, event.isWithinItem { return [] }
+        countSleep(now)
+        let wantedPlay = wantsPlay
+        let woken = wakeUp(by: event)
+        var effects = woken ?? []
+        if woken == nil || !onlyWakes(event) {
+            effects += event == .tick && isSleepDue ? fallAsleep(now) : act(on: event, now)
+        }
+        return effects + settleSleep(now, wantedPlay: wantedPlay)
+    }
+
+    private mutating func act(on event: Event, _ now: Moment) -> [Effect] {
         switch event {
         case .opening(let play, let turns): return beginOpening(play: play, turns: turns, now)
         case .cover(let id, let path):
@@ -40,6 +51,7 @@ extension Player {
         case .seek(let target, let cause): return jump(to: target, cause, now)
         case .rate(let rate, let isChosen): return setRate(rate, isChosen: isChosen, now)
         case .volume(let volume): return setVolume(volume)
+        case .sleep(let wish): return self.wish(wish, now, engine: place)
         case .options(let options): return adopt(options)
         case .replace(let place, let finished, let cause): return replace(place, finished: finished, cause, now)
         case .answered(let question, let newer): return answered(question, newer, now)
@@ -325,15 +337,17 @@ extension Player {
         target = nil
         // A jump to the very end, a bar dragged too far: nobody heard the end.
         if let landed, item.duration - landed < .second { return fellOff(item, at: landed, now) }
-        if lineup.loop == .track, let part { return again(from: part.start, now) }
+        let sleeps = endsListening()
+        if !sleeps, lineup.loop == .track, let part { return again(from: part.start, now) }
+        let slept = sleeps ? sleepAtEnd(of: item) : []
         place = item.duration
         let heard = heard(.end, now)
         unloaded()
         isFinished = true
         place = .zero
         partIndex = 0
-        let over: [Effect] = [heard, .finished(item.id), .unload, .close(item.id)]
-        guard canGoOn else { return over + [.seeked] }
+        let over: [Effect] = [heard, .finished(item.id), .unload, .close(item.id)] + slept
+        guard canGoOn, !sleeps else { return over + [.seeked] }
         phase = .opening(play: true)
         turn = .rolled
         return over

@@ -10,6 +10,11 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case rate = "playback.rate"
     case resumeRewind = "playback.resume-rewind"
     case pauseForOthers = "playback.pause-for-others"
+    case boost = "playback.boost"
+    case sleepFade = "sleep.fade"
+    case sleepRewind = "sleep.rewind"
+    case sleepExtend = "sleep.extend"
+    case sleepAgain = "sleep.again"
     case sink = "audio.sink"
     case inhibitSleep = "system.inhibit-sleep"
     case notifications = "system.notifications"
@@ -32,11 +37,32 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
             Declaration(.choice(StopStep.self), .text("keep"), "Whether playing after a stop goes on or begins again")
         case .skipForward: Declaration(.seconds(1...600), .number(30), "How far a skip forward goes")
         case .skipBack: Declaration(.seconds(1...600), .number(15), "How far a skip back goes")
-        case .rate: Declaration(.number(0.5...3), .number(1), "The speed of items that have none of their own")
+        case .rate:
+            Declaration(
+                .number(0.5...3), .number(1),
+                "The speed of items that have none of their own, nor of their series or podcast"
+            )
         case .resumeRewind:
             Declaration(.flag, .flag(true), "Go back a little when playing goes on, by how long the pause was")
         case .pauseForOthers:
             Declaration(.flag, .flag(false), "Pause when another media player of the desktop begins to play")
+        case .boost:
+            Declaration(
+                .decibels(0...12), .number(0),
+                "How much louder than it was recorded; peaks are held down, nothing clips")
+        case .sleepFade:
+            Declaration(
+                .seconds(0...300), .number(20), "How long the sound fades before the sleep timer ends; 0: not at all")
+        case .sleepRewind:
+            Declaration(
+                .choice(SleepRewind.self), .text("fade"),
+                "Where the place is after the sleep timer: where the sound began to fade, or where it ended")
+        case .sleepExtend:
+            Declaration(
+                .seconds(60...14_400), .number(900), "By how much a key while the sound fades puts the sleep timer off")
+        case .sleepAgain:
+            Declaration(
+                .flag, .flag(false), "Playing on after the sleep timer has ended sets the same timer again")
         case .inhibitSleep:
             Declaration(
                 .flag, .flag(false),
@@ -44,7 +70,8 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .notifications:
             Declaration(
                 .flag, .flag(true),
-                "Show a notification when a server wants a new login, or has not got what was heard for a day")
+                "Show a notification when a server wants a new login, has not got what was heard for a day, or the sleep "
+                    + "timer is about to end")
         case .sink:
             Declaration(
                 .text, .text(""),
@@ -68,6 +95,7 @@ public enum TrackUnit: String, CaseIterable, Hashable, Sendable { case chapter, 
 public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip, queue }
 public enum PreviousStep: String, CaseIterable, Hashable, Sendable { case same, chapter, skip, queue }
 public enum StopStep: String, CaseIterable, Hashable, Sendable { case keep, restart }
+public enum SleepRewind: String, CaseIterable, Hashable, Sendable { case fade, none }
 public enum LogLevel: String, CaseIterable, Hashable, Sendable { case debug, info, notice, warning, error }
 
 public struct Declaration: Hashable, Sendable {
@@ -102,6 +130,7 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
     case choice([String])
     case seconds(ClosedRange<Int>)
     case megabytes(ClosedRange<Int>)
+    case decibels(ClosedRange<Int>)
     case number(ClosedRange<Double>)
     case flag
     case text
@@ -116,6 +145,7 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         case .choice(let words): words.joined(separator: ", ")
         case .seconds(let range): "\(range.lowerBound) to \(range.upperBound) seconds"
         case .megabytes(let range): "\(range.lowerBound) to \(range.upperBound) megabytes"
+        case .decibels(let range): "\(range.lowerBound) to \(range.upperBound) decibels"
         case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
         case .flag: "true, false"
         case .text: "any text on one line"
@@ -127,10 +157,12 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         case (.choice(let words), .text(let word)): words.contains(word)
         case (.seconds(let range), .number(let number)), (.megabytes(let range), .number(let number)):
             Int(exactly: number).map(range.contains) ?? false
+        case (.decibels(let range), .number(let number)):
+            (Double(range.lowerBound)...Double(range.upperBound)).contains(number)
         case (.number(let range), .number(let number)): range.contains(number)
         case (.flag, .flag): true
         case (.text, .text(let text)): !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
-        case (.choice, _), (.seconds, _), (.megabytes, _), (.number, _), (.flag, _), (.text, _): false
+        case (.choice, _), (.seconds, _), (.megabytes, _), (.decibels, _), (.number, _), (.flag, _), (.text, _): false
         }
     }
 
@@ -140,7 +172,7 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         let value: SettingValue? =
             switch self {
             case .choice, .text: .text(text)
-            case .seconds, .megabytes, .number: Double(text).map { .number($0) }
+            case .seconds, .megabytes, .decibels, .number: Double(text).map { .number($0) }
             case .flag:
                 ["true": true, "yes": true, "on": true, "false": false, "no": false, "off": false][text]
                     .map { .flag($0) }

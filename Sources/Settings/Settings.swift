@@ -19,6 +19,12 @@ public struct Settings: Hashable, Sendable {
     public var skipBack: BookTime { .seconds(number(.skipBack)) }
     public var rate: Double { number(.rate) }
     public var resumeRewind: Bool { self[.resumeRewind] == .flag(true) }
+    /// Decibels.
+    public var boost: Double { number(.boost) }
+    public var sleepFade: BookTime { .seconds(number(.sleepFade)) }
+    public var sleepRewinds: Bool { choice(.sleepRewind, SleepRewind.fade) == .fade }
+    public var sleepExtend: BookTime { .seconds(number(.sleepExtend)) }
+    public var sleepAgain: Bool { self[.sleepAgain] == .flag(true) }
     public var pauseForOthers: Bool { self[.pauseForOthers] == .flag(true) }
     public var inhibitSleep: Bool { self[.inhibitSleep] == .flag(true) }
     public var notifications: Bool { self[.notifications] == .flag(true) }

@@ -29,7 +29,7 @@ struct Dogear: ParsableCommand {
                 name: "Listening",
                 subcommands: [
                     Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Undo.self,
-                    Queue.self, Status.self, Chapters.self, Speed.self, Volume.self,
+                    Queue.self, Status.self, Chapters.self, Speed.self, Volume.self, Sleep.self,
                 ]),
             CommandGroup(
                 name: "Finding",

@@ -8,7 +8,7 @@ struct UsageTests {
 
     static let commands = [
         "login", "logout", "accounts", "status", "play", "pause", "toggle", "stop", "next", "previous", "seek",
-        "chapters", "speed", "volume", "continue", "latest", "libraries", "list", "search", "show", "finish",
+        "chapters", "speed", "volume", "sleep", "continue", "latest", "libraries", "list", "search", "show", "finish",
         "unfinish", "restart", "undo", "sync", "queue", "queue add", "queue remove", "queue move", "queue clear",
         "settings", "doctor", "logs", "daemon",
     ]
@@ -43,7 +43,8 @@ struct UsageTests {
         ["login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "nonsense"],
         ["undo", "--list", "emma"], ["sync", "now"], ["sync", "--yes"], ["sync", "--retry", "--forget", "x"],
         ["queue", "add"], ["queue", "remove"], ["queue", "remove", "first"], ["queue", "move", "1"],
-        ["queue", "shuffle"],
+        ["queue", "shuffle"], ["sleep", "soon"], ["sleep", "0"], ["sleep", "25h"], ["sleep", "chapter:0"],
+        ["sleep", "chapter:x"], ["sleep", "+"], ["sleep", "30m", "off"],
     ])
     func wrongUsageIs64(_ arguments: [String]) async throws {
         let outcome = try await dogear(arguments)

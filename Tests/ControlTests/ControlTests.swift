@@ -29,6 +29,7 @@ private final class Face: ControlFace {
         #expect(call("SetSetting", [.string("a"), .string("b")]) == [.settings(key: "a", value: "b")])
         #expect(call("Undo", [.string("")]) == [.undo(what: "")])
         #expect(call("Moves", []) == [.moves])
+        #expect(call("Sleep", [.string("30m")]) == [.sleep("30m")])
         #expect(call("ForgetSpeed", []) == [.forgetSpeed])
         #expect(call("Sync", [.bool(true)]) == [.sync(retry: true)])
         #expect(call("Unsent", []) == [.unsent])
@@ -62,9 +63,9 @@ private final class Face: ControlFace {
     @Test func statusHasEveryKeyAndReadsOlderOnes() throws {
         let text = String(decoding: try JSONEncoder().encode(StatusReport()), as: UTF8.self)
         for key in [
-            "state", "item", "chapter", "position", "duration", "rate", "volume", "sleep", "buffered", "unsent",
-            "account",
-            "error", "parked", "queued",
+            "state", "item", "chapter", "position", "duration", "rate", "rateOf", "volume", "sleep", "buffered",
+            "unsent",
+            "account", "error", "parked", "queued",
         ] { #expect(text.contains("\"\(key)\":")) }
         let old = #"{"state":"paused","position":1,"duration":2,"rate":1,"volume":1,"unsent":0}"#
         #expect(try JSONDecoder().decode(StatusReport.self, from: Data(old.utf8)).item == nil)

@@ -26,7 +26,9 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
             #expect(settings.track == .chapter && settings.next == .chapter && settings.stop == .keep)
             #expect(settings.skipForward == .seconds(30) && settings.skipBack == .seconds(15))
             #expect(settings.rate == 1 && settings.resumeRewind && settings.sink == nil && settings.logLevel == .info)
-            #expect(settings.audioSize == 1 << 30)
+            #expect(settings.audioSize == 1 << 30 && settings.boost == 0)
+            #expect(settings.sleepFade == .seconds(20) && settings.sleepRewinds && !settings.sleepAgain)
+            #expect(settings.sleepExtend == .seconds(900))
             #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
@@ -54,13 +56,21 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
             skip-back = 1
             rate = 2
             resume-rewind = false
+            boost = 4.5
+            [sleep]
+            fade = 0
+            rewind = "none"
+            extend = 600
+            again = true
             """
         try await withFile(table) { path throws in
             let (settings, problems) = Settings.load(path)
             #expect(problems == [])
             #expect(settings.track == .item && settings.next == .skip && settings.stop == .restart)
             #expect(settings.skipForward == .seconds(600) && settings.skipBack == .second)
-            #expect(settings.rate == 2 && !settings.resumeRewind)
+            #expect(settings.rate == 2 && !settings.resumeRewind && settings.boost == 4.5)
+            #expect(settings.sleepFade == .zero && !settings.sleepRewinds && settings.sleepAgain)
+            #expect(settings.sleepExtend == .seconds(600))
         }
     }
 
@@ -137,7 +147,8 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         #expect(rows.allSatisfy { $0.key.declaration.kind.allows($0.value) })
         #expect(
             rows.map { "\($0.value)" } == [
-                "chapter", "chapter", "same", "keep", "30", "15", "1", "true", "false", "", "false", "true", "1024",
+                "chapter", "chapter", "same", "keep", "30", "15", "1", "true", "false", "0", "20", "fade", "900",
+                "false", "", "false", "true", "1024",
                 "info",
             ])
     }

@@ -33,7 +33,7 @@ struct LinesTests {
         report.state = .paused
         report.rate = 1.25
         report.volume = 0.4
-        report.sleep = 720
+        report.sleep = SleepRow(kind: "time", left: 720)
         report.unsent = 2
         report.error = "cannot reach\u{1B}[0m books.example.org"
         #expect(
@@ -66,6 +66,30 @@ struct LinesTests {
                 22:13:20             The Hobbit  1:02:03     2:05  undo
                 2023-11-13 18:26:40  The Hobbit     2:05  1:02:03  a jump, undone
                 """)
+    }
+
+    @Test(arguments: [
+        (SleepRow(kind: "time", left: 720), "Sleeps in 12 min."),
+        (SleepRow(kind: "chapter", left: 40, chapters: 1), "Sleeps in 40 s, with the chapter."),
+        (SleepRow(kind: "chapter", left: 3600, chapters: 3), "Sleeps in 1 h, after 3 chapters."),
+        (SleepRow(kind: "chapter", left: nil, chapters: 9), "Sleeps after 9 chapters."),
+        (SleepRow(kind: "item", left: 7500), "Sleeps in 2 h 5 min, at the end."),
+    ])
+    func theSleepTimer(_ row: SleepRow, _ words: String) {
+        #expect(SleepReport(sleep: row, playing: true).lines(on: pipe) == [words])
+        #expect(SleepReport(sleep: row, playing: false).lines(on: pipe).last?.contains("stands still") == true)
+    }
+
+    @Test func aFadeIsToldWithItsWayOut() {
+        let row = SleepRow(kind: "time", left: 9, fading: true)
+        #expect(
+            SleepReport(sleep: row, playing: true).lines(on: pipe) == [
+                "Sleeps in 9 s.", "The sound fades: 'dogear sleep +10m' or any key puts it off.",
+            ])
+        #expect(SleepReport(sleep: nil, playing: true).lines(on: pipe) == ["No sleep timer is set."])
+        var report = playing
+        report.sleep = row
+        #expect(report.lines(on: pipe).last?.hasSuffix("sleeps in 9 s, the sound fades") == true)
     }
 
     @Test func rowsOfASync() {
