@@ -49,6 +49,8 @@ import Listening
     private(set) var violations: [String] = []
     /// The listener is moving the place on purpose.
     var isMoving = false
+    /// A sleep timer was set: playing may end by itself, back where the sound began to fade.
+    var fades = false
     /// Places asked for with openings that have not begun.
     private var wished: [Thing: Double] = [:]
     private let now: () -> Int64
@@ -159,7 +161,8 @@ import Listening
         let entry = entry(thing)
         let isMoving = isMoving || isWished(thing, place)
         let isRival = entry.rival.map { abs($0.place - place) < 1 && $0.at >= entry.at - Ledger.doubt } ?? false
-        if !isMoving, !isRival, !(back >= -0.01 && back <= 30.01) {
+        // Twenty seconds at three times the speed, and one until that is noticed.
+        if !isMoving, !isRival, !(back >= -0.01 && back <= (fades ? 63 : 30.01)) {
             blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")
         }
         // Nobody takes back a finish by going nowhere, from the start of what was heard to its end to that start.

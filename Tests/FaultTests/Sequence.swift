@@ -63,6 +63,9 @@ import Listening
         case .seekNearEnd(let seconds): await seek { [length = rig.thing?.length ?? 0] _ in length - Double(seconds) }
         case .seekToStart: await seek { _ in 0 }
         case .rate(let rate): await send(.rate(rate))
+        case .sleepTimer(let text):
+            rig.ledger.fades = true
+            await command(.sleep(text))
         case .finish(let thing): await mark(.finish, thing)
         case .unfinish(let thing): await mark(.unfinish, thing)
         case .restart(let thing): await mark(.restart, thing)

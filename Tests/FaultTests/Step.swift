@@ -13,6 +13,8 @@ enum Step: Hashable, Sendable {
     case seekNearEnd(Int)
     case seekToStart
     case rate(Double)
+    /// As it is typed.
+    case sleepTimer(String)
     case finish(Thing?)
     case unfinish(Thing?)
     case restart(Thing?)
@@ -55,6 +57,7 @@ extension Step: CustomStringConvertible {
         case .seek(let share): "seek to \(share) of it"
         case .seekNearEnd(let seconds): "seek to \(seconds) s before the end"
         case .rate(let rate): "rate \(rate)"
+        case .sleepTimer(let text): "sleep \(text)"
         case .finish(let thing): "finish \(thing?.name ?? "this")"
         case .unfinish(let thing): "unfinish \(thing?.name ?? "this")"
         case .restart(let thing): "restart \(thing?.name ?? "this")"
@@ -115,7 +118,16 @@ extension Step {
         var dice = Dice(seed: seed)
         var steps: [Step] = [.open(dice.pick(Thing.all)), .listen(dice.number(1...60))]
         while steps.count < count { steps.append(draw(&dice)) }
-        return steps
+        return seed.isMultiple(of: 2) ? withSleepTimers(steps, seed) : steps
+    }
+
+    /// Drawn apart, so that everything else happens as it would without them.
+    private static func withSleepTimers(_ steps: [Step], _ seed: UInt64) -> [Step] {
+        var dice = Dice(seed: ~seed)
+        return steps.flatMap { step in
+            guard dice.number(0...7) == 0 else { return [step] }
+            return [step, .sleepTimer(dice.pick(["10", "30", "2m", "chapter", "chapter:2", "item", "+20", "off"]))]
+        }
     }
 
     private static let table: [(weight: Int, make: @Sendable (inout Dice) -> Step)] = [
