@@ -46,7 +46,8 @@ extension Service {
                 if let place = places[stretch.item], place.updated > stretch.updated { await shelves.tell(place) }
             }
             let writes = try await store.progressWrites()
-            sync { $0.restore(stretches, writes, at: time.now) }
+            let bookmarks = try await store.bookmarks()
+            sync { $0.restore(stretches, writes, bookmarks, at: time.now) }
             if let last = try await store.lastPlayed(), player.phase == .empty {
                 let rate = try await store.rate(of: last.item.id) ?? settings.rate
                 var item = last.item
