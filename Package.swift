@@ -83,7 +83,8 @@ let package = Package(
         .executableTarget(
             name: "dogear",
             dependencies: [
-                "Daemon", "Control", "SDBus", "SDJournal", "DBus", "Listening", "Terminal", argumentParser, logging,
+                "Daemon", "Control", "SDBus", "SDJournal", "DBus", "GStreamer", "Listening", "Terminal", argumentParser,
+                logging,
             ],
             swiftSettings: strict),
 

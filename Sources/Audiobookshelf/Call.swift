@@ -143,6 +143,36 @@ extension Call {
         Call("POST", "/api/session/local-all").with { $0.body = body }
     }
 
+    static let bookmarks = Call("GET", "/api/me/bookmarks").with { $0.timeout = 15 }
+    static let statistics = Call("GET", "/api/me/listening-stats").with { $0.timeout = 15 }
+
+    static func putBookmark(_ id: ShelfItemID, at seconds: Double, title: String) -> Call {
+        Call("POST", "/api/me/item/:id/bookmark", id.item).with {
+            $0.body = ["time": .number(seconds), "title": .string(title)]
+            $0.what = id.id.description
+        }
+    }
+
+    static func removeBookmark(_ id: ShelfItemID, at seconds: Double) -> Call {
+        Call("DELETE", "/api/me/item/:id/bookmark/:time", id.item, JSON.number(seconds).string ?? "0").with {
+            $0.what = "that bookmark"
+        }
+    }
+
+    static func sessions(of id: ShelfItemID?, limit: Int, page: Int) -> Call {
+        let call =
+            switch (id?.item, id?.episode) {
+            case (let item?, let episode?):
+                Call("GET", "/api/me/item/listening-sessions/:libraryItemId/:episodeId", item, episode)
+            case (let item?, nil): Call("GET", "/api/me/item/listening-sessions/:libraryItemId", item)
+            case (nil, _): Call("GET", "/api/me/listening-sessions")
+            }
+        return call.with {
+            $0.query = [("itemsPerPage", "\(limit)"), ("page", "\(page)")]
+            $0.timeout = 15
+        }
+    }
+
     static func progress(_ id: ShelfItemID) -> Call { progress("GET", id) }
 
     static func patchProgress(_ id: ShelfItemID, body: JSON) -> Call {

@@ -59,8 +59,8 @@ enum LiveEvent: Hashable, Sendable {
     case authFailed
     /// One session told a place.
     case progress(session: String?, ProgressPayload)
-    /// Something of the user was changed: all their progress.
-    case user([ProgressPayload])
+    /// Something of the user was changed: all their progress and bookmarks.
+    case user([ProgressPayload], [BookmarkPayload])
     /// Items were added, changed or removed; podcasts also when one of their episodes was.
     case items([String])
     /// Something else of the libraries: their lists, or they themselves.
@@ -79,7 +79,11 @@ enum LiveEvent: Hashable, Sendable {
             let value = value()
             guard let payload = ProgressPayload(value["data"]) else { return nil }
             self = .progress(session: value["sessionId"].text, payload)
-        case "user_updated": self = .user(value()["mediaProgress"].elements.compactMap(ProgressPayload.init))
+        case "user_updated":
+            let value = value()
+            self = .user(
+                value["mediaProgress"].elements.compactMap(ProgressPayload.init),
+                value["bookmarks"].elements.compactMap(BookmarkPayload.init))
         case "item_added", "item_updated", "item_removed": self = .items([value()["id"].text].compactMap(\.self))
         case "items_added", "items_updated": self = .items(value().elements.compactMap { $0["id"].text })
         case "episode_added": self = .items([value()["libraryItemId"].text].compactMap(\.self))

@@ -44,14 +44,17 @@ struct LoginPayload: Sendable {
     }
 }
 
-/// `GET /api/me`: the user, with all progress.
+/// `GET /api/me`: the user, with all progress and bookmarks.
 struct UserPayload: Sendable {
     let name: String
     let progress: [ProgressPayload]
+    /// Nil where the answer has none: that is not the same as an empty list.
+    let bookmarks: [BookmarkPayload]?
 
     init(_ json: JSON, _ endpoint: String) throws(ShelfError) {
         guard let name = json["username"].text else { throw .missing(field: "username", endpoint: endpoint) }
         self.name = name
         progress = json["mediaProgress"].elements.compactMap { ProgressPayload($0) }
+        bookmarks = BookmarkPayload.list(json["bookmarks"])
     }
 }

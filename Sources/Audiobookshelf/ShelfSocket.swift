@@ -13,6 +13,8 @@ public enum LiveReport: Hashable, Sendable {
     case progress(session: String?, Place)
     /// Something of this user changed, on whatever device: all the places the server has.
     case places([Place])
+    /// With that, all the bookmarks it has.
+    case bookmarks([Bookmark])
     /// Items that were added, changed or removed on the server.
     case items([ItemID])
     /// The libraries or their lists changed.
@@ -158,7 +160,9 @@ public actor ShelfSocket {
         case .event(.authFailed): try await signInAgain(&line)
         case .event(.progress(let session, let payload)):
             if let place = place(payload) { report(.progress(session: session, place)) }
-        case .event(.user(let payloads)): report(.places(payloads.compactMap(place)))
+        case .event(.user(let payloads, let bookmarks)):
+            report(.places(payloads.compactMap(place)))
+            report(.bookmarks(bookmarks.compactMap { $0.bookmark(account: client.account.id) }))
         case .event(.items(let items)):
             report(.items(items.compactMap { ShelfItemID(account: client.account.id, item: $0)?.id }))
         case .event(.libraries): report(.libraries)

@@ -33,6 +33,19 @@ public enum Command: Hashable, Sendable {
     /// Takes back the last move of an item; `what` empty: of what plays or would go on.
     case undo(what: String)
     case moves
+    /// Makes one at the present place; `title` empty: named by chapter and time.
+    case bookmark(title: String)
+    /// Of one item, in the order of its timeline; `what` empty: of what plays or would go on.
+    case bookmarks(what: String)
+    /// Of all items.
+    case allBookmarks
+    /// Numbers count from 1, as `bookmarks` lists them.
+    case renameBookmark(what: String, Int, title: String)
+    case removeBookmark(what: String, Int)
+    /// What was listened to when, the latest first; `what` empty: of all items.
+    case history(what: String, limit: Int)
+    /// How long was listened, over so many days up to today.
+    case stats(days: Int)
     /// Delivers now. `retry`: what was refused, too.
     case sync(retry: Bool)
     /// What waits, without sending it.

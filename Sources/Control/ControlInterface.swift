@@ -55,6 +55,19 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Restart", ["What": .string]) { .restart(what: try $0[0].string()) },
         command("Undo", ["What": .string]) { .undo(what: try $0[0].string()) },
         command("Moves") { _ in .moves },
+        command("Bookmark", ["Title": .string]) { .bookmark(title: try $0[0].string()) },
+        command("Bookmarks", ["What": .string]) { .bookmarks(what: try $0[0].string()) },
+        command("AllBookmarks") { _ in .allBookmarks },
+        command("RenameBookmark", ["What": .string, "Number": .int32, "Title": .string]) {
+            .renameBookmark(what: try $0[0].string(), Int(try $0[1].int32()), title: try $0[2].string())
+        },
+        command("RemoveBookmark", ["What": .string, "Number": .int32]) {
+            .removeBookmark(what: try $0[0].string(), Int(try $0[1].int32()))
+        },
+        command("History", ["What": .string, "Limit": .int32]) {
+            .history(what: try $0[0].string(), limit: Int(try $0[1].int32()))
+        },
+        command("Stats", ["Days": .int32]) { .stats(days: Int(try $0[0].int32())) },
         command("Sync", ["Retry": .bool]) { .sync(retry: try $0[0].bool()) },
         command("Unsent") { _ in .unsent },
         command("Forget", ["Row": .string]) { .forget(id: try $0[0].string()) },

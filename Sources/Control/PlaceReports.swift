@@ -57,15 +57,15 @@ public struct SyncReport: Codable, Hashable, Sendable {
     }
 
     public struct Row: Codable, Hashable, Sendable {
-        /// Of a stretch of listening its session's; of a command the item's.
+        /// Of a stretch of listening its session's; of a command the item's; of a bookmark the item's with its time.
         public var id: String
-        /// `listening`, or the command: `finish`, `unfinish`, `restart`, `place`.
+        /// `listening`, or the command: `finish`, `unfinish`, `restart`, `place`, `bookmark`, `unbookmark`.
         public var kind: String
         public var item: ItemHead
         @OrNull public var account: String?
         /// When it began, in milliseconds since 1970.
         public var at: Int64
-        /// Where the listener was at its end.
+        /// Where the listener was at its end, or where the bookmark is.
         @OrNull public var position: Double?
         /// Seconds; null for a command.
         @OrNull public var listened: Double?

@@ -11,7 +11,7 @@ extension Service {
         switch command {
         case .status: return json(statusReport())
         case .play(let what, let at): return try await play(what, at)
-        case .seek(let text): return try seek(text)
+        case .seek(let text): return try await seek(text)
         case .sleep(let text): return json(try sleep(text))
         case .forgetSpeed: return json(try await forgetSpeed())
         case .chapters(let what): return json(try await chapters(what))
@@ -31,6 +31,14 @@ extension Service {
         case .restart(let what): return json(try await change(.restart, what))
         case .undo(let what): return json(try await undo(what))
         case .moves: return json(await movesReport())
+        case .bookmark(let title): return json(try await makeBookmark(title))
+        case .bookmarks(let what): return json(try await bookmarksReport(what))
+        case .allBookmarks: return json(try await allBookmarks())
+        case .renameBookmark(let what, let number, let title):
+            return json(try await renameBookmark(what, number, title))
+        case .removeBookmark(let what, let number): return json(try await removeBookmark(what, number))
+        case .history(let what, let limit): return json(try await history(what, limit: limit))
+        case .stats(let days): return json(try await stats(days: days))
         case .sync(let retry): return json(await deliverNow(retry: retry))
         case .unsent: return json(await deliveryReport(sync.rows))
         case .forget(let id): return json(try await forget(id))
@@ -84,7 +92,10 @@ extension Service {
             return try await open(id, at: jump)
         }
         if let jump, let item = player.item {
-            do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position), .begin)) } catch {
+            do throws(SourceError) {
+                let jump = try await settled(jump, onPresent: item.id)
+                send(.seek(to: try item.goal(of: jump, from: position), .begin))
+            } catch {
                 throw ControlError(error)
             }
         }
@@ -116,14 +127,17 @@ extension Service {
 
     func id(of address: WebAddress) -> ItemID { address.id(salt: store.deviceID) }
 
-    private func seek(_ text: String) throws(ControlError) -> String {
+    private func seek(_ text: String) async throws(ControlError) -> String {
         guard let jump = try parsed(text) else {
-            throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7")
+            throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7, bookmark:2")
         }
         guard let item = player.item else {
             throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
         }
-        do throws(SourceError) { send(.seek(to: try item.goal(of: jump, from: position))) } catch {
+        do throws(SourceError) {
+            let jump = try await settled(jump, onPresent: item.id)
+            send(.seek(to: try item.goal(of: jump, from: position)))
+        } catch {
             throw ControlError(error)
         }
         return json(statusReport())
@@ -132,7 +146,8 @@ extension Service {
     private func parsed(_ text: String) throws(ControlError) -> Jump? {
         if text.isEmpty { return nil }
         guard let jump = Jump(text) else {
-            throw ControlError(.usage, "'\(text)' is no place; write +30, -1:00, 12:05, 1h30m, 50% or chapter:7")
+            throw ControlError(
+                .usage, "'\(text)' is no place; write +30, -1:00, 12:05, 1h30m, 50%, chapter:7 or bookmark:2")
         }
         return jump
     }
@@ -221,6 +236,7 @@ extension Service {
         }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
+        store.post(.removeBookmarks(account: account.id))
         await librarian?.forget(account.id)
         if isAffair(of: account.id) { send(.loggedOut) }
         live.follow(player.item?.id)

@@ -50,6 +50,10 @@ extension Service {
                 SyncReport.Row(
                     id: row.id, kind: write.kind.rawValue, item: item, account: account, at: write.made,
                     position: write.position?.seconds, listened: nil)
+            case .bookmark(let bookmark):
+                SyncReport.Row(
+                    id: row.id, kind: bookmark.owed == .removal ? "unbookmark" : "bookmark", item: item,
+                    account: account, at: bookmark.made, position: bookmark.time.seconds, listened: nil)
             }
         switch sync.standing(of: row, at: time.now) {
         case .accepted: answer.outcome = .accepted

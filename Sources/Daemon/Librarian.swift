@@ -106,7 +106,7 @@ internal import Logging
         case .libraries: read(account, .news)
         // What happened before is not told. Connections that come and go are no reason to ask each time.
         case .connected: refresh(olderThan: .seconds(60))
-        case .disconnected, .refused: break
+        case .disconnected, .refused, .bookmarks: break
         }
     }
 

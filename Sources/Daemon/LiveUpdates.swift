@@ -82,7 +82,7 @@ internal import Logging
         case .connected: become(.connected, account)
         case .disconnected(let why): become(.disconnected(why), account)
         case .refused: become(.refused, account)
-        case .progress, .places, .items, .libraries: break
+        case .progress, .places, .bookmarks, .items, .libraries: break
         }
         listener?(report)
     }

@@ -47,7 +47,8 @@ extension Service {
                 if let place = places[stretch.item], place.updated > stretch.updated { await shelves.tell(place) }
             }
             let writes = try await store.progressWrites()
-            sync { $0.restore(stretches, writes, at: time.now) }
+            let bookmarks = try await store.bookmarks()
+            sync { $0.restore(stretches, writes, bookmarks, at: time.now) }
             if let last = try await store.lastPlayed(), player.phase == .empty {
                 let rate = await rate(of: last.item)
                 var item = last.item

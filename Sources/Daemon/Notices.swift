@@ -110,6 +110,7 @@ extension Sync.Row {
         switch self {
         case .stretch(let stretch): stretch.updated
         case .write(let write): write.made
+        case .bookmark(let bookmark): bookmark.made
         }
     }
 }

@@ -35,6 +35,8 @@ extension Service {
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
             try isStill(ticket)
+            let jump = try await settled(jump, on: found.id)
+            try isStill(ticket)
             let beginning = try start(
                 opened, jump: jump, journal: await journalled(found.id), knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: whole, as: wish)
@@ -111,6 +113,10 @@ extension Service {
             }
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }
+        // Where other devices' are not told as they are made.
+        if let account = ShelfItemID(item.id)?.account, live.account?.id != account || live.state != .connected {
+            Task { @LoopActor in await self.refreshBookmarks(account) }
+        }
         onOpened?()
     }
 
@@ -202,6 +208,9 @@ extension Item {
             }
             return time
         case .share(let share): return .seconds(duration.seconds * share)
+        case .bookmark:
+            // Known to the journal alone: see `settled`.
+            throw SourceError(.usage, "'\(title)' has no such bookmark")
         case .chapter(let number):
             guard chapters.indices.contains(number - 1) else {
                 throw SourceError(

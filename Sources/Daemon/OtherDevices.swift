@@ -8,9 +8,11 @@ internal import Store
 /// while it is connected.
 extension Service {
     /// What a server answers in time; nil if it does not. What it says later is not heard.
-    func inTime<Answer: Sendable>(_ work: @escaping @LoopActor () async -> Answer) async -> Answer? {
+    func inTime<Answer: Sendable>(
+        within limit: BookTime? = nil, _ work: @escaping @LoopActor () async -> Answer
+    ) async -> Answer? {
         let (answers, answering) = AsyncStream.makeStream(of: Answer?.self)
-        let timer = time.timer(after: patience) { answering.yield(nil) }
+        let timer = time.timer(after: limit ?? patience) { answering.yield(nil) }
         Task { @LoopActor in answering.yield(await work()) }
         for await answer in answers {
             timer.cancel()
@@ -54,9 +56,11 @@ extension Service {
         switch report {
         case .connected:
             catchUp(live.number)
+            if let account = live.account?.id { Task { @LoopActor in await self.refreshBookmarks(account) } }
             if let account = live.account { answered(by: account.id) }
         case .disconnected, .refused: send(.watched(false))
         case .items, .libraries: break
+        case .bookmarks(let bookmarks): if let account = live.account { look(at: bookmarks, of: account.id) }
         case .progress(let session, let place):
             if let session, sync.isOurs(session: session) { return }
             guard place.item == player.item?.id else { return refresh([place]) }

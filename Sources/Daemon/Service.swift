@@ -2,6 +2,7 @@ internal import Control
 internal import DBus
 internal import EventLoop
 internal import Folders
+internal import FoundationEssentials
 internal import Listening
 internal import Logging
 internal import MPRIS
@@ -57,6 +58,10 @@ internal import Store
     var mediaTypes: [String] = []
     /// What the desktop was told of lists.
     var lists = Lists()
+    /// What was listened to, for the history.
+    var diary = Diary()
+    /// Counts what a server was told of bookmarks: what it said before that is out of date.
+    var bookmarkChanges = 0
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
     /// What can be gone on with.
@@ -269,7 +274,11 @@ internal import Store
         let effects = sync.heard(heard, serverNow: serverNow, now)
         // The stretch is among the effects: both are kept together or not at all.
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
-        store.journal(place: place, stretch: stretch, at: now.wall)
+        let sitting = diary.heard(
+            heard, rate: player.rate, session: sync.liveID(of: heard.item),
+            day: heard.listened > .zero ? day(at: now.wall) : Day(number: 0), id: { UUID().uuidString.lowercased() },
+            now)
+        store.journal(place: place, stretch: stretch, sitting: sitting, at: now.wall)
         begun.heard(heard.item)
         perform(effects.filter { if case .save = $0 { false } else { true } })
     }
@@ -308,6 +317,8 @@ internal import Store
             case .remove(let id): store.post(.removeStretch(id: id))
             case .saveWrite(let write): store.post(.progress(write))
             case .removeWrite(let item): store.post(.removeProgress(item))
+            case .saveBookmark(let bookmark): store.post(.bookmark(bookmark))
+            case .removeBookmark(let id): store.post(.removeBookmark(id))
             case .tell(let sentence): log.warning("a server refused something", metadata: ["what": "\(sentence)"])
             case .wake(let delay): wakeSync(after: delay)
             case .send(let account, let ticket, let request):
@@ -337,6 +348,7 @@ internal import Store
         } else {
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
         }
+        if case .bookmark = request { bookmarkChanges += 1 }
         perform(
             sync.answered(ticket, account: account, outcome, at: time.now, spread: spread()))
         settleDrains()

@@ -280,15 +280,28 @@ internal import Store
             problems[id] = outcomes.values.lazy.compactMap(\.problem).first
             return Sync.Outcome(outcomes)
         case .progress(let write):
-            do throws(ShelfError) {
-                try await client.write(write)
-                problems[id] = nil
-                return .accepted
-            } catch {
-                problems[id] = error.isTemporary ? error.description : nil
-                return Sync.Outcome(error)
-            }
+            return await settle(id) { () throws(ShelfError) in try await client.write(write) }
+        case .bookmark(let bookmark):
+            return await settle(id) { () throws(ShelfError) in try await client.write(bookmark) }
         }
+    }
+
+    /// Of what is safe to repeat.
+    private func settle(_ id: String, _ write: () async throws(ShelfError) -> Void) async -> Sync.Outcome {
+        do throws(ShelfError) {
+            try await write()
+            problems[id] = nil
+            return .accepted
+        } catch {
+            problems[id] = error.isTemporary ? error.description : nil
+            return Sync.Outcome(error)
+        }
+    }
+
+    /// All that a server has.
+    func bookmarks(of id: String) async throws(ShelfError) -> [Bookmark] {
+        guard let account = accounts.first(where: { $0.id == id }) else { throw .notFound(what: "that account") }
+        return try await client(account).bookmarks()
     }
 
     // MARK: Covers

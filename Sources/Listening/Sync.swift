@@ -13,6 +13,8 @@ public struct Sync: Sendable {
         /// `POST /api/session/local-all`, newest first: an item without progress takes the place of the first.
         case local([Stretch])
         case progress(ProgressWrite)
+        /// `POST` or `DELETE /api/me/item/:id/bookmark`: safe to repeat.
+        case bookmark(Bookmark)
 
         /// It tells a place of this item.
         func isAbout(_ item: ItemID) -> Bool {
@@ -20,7 +22,7 @@ public struct Sync: Sendable {
             case .sync(_, item, _, _, _): true
             case .local(let rows): rows.contains { $0.item == item }
             case .progress(let write): write.item == item
-            case .sync, .close: false
+            case .sync, .close, .bookmark: false
             }
         }
 
@@ -31,6 +33,7 @@ public struct Sync: Sendable {
             case .close: "close"
             case .local: "local sessions"
             case .progress(let write): write.kind.rawValue
+            case .bookmark(let bookmark): bookmark.owed == .removal ? "bookmark removed" : "bookmark"
             }
         }
     }
@@ -57,6 +60,8 @@ public struct Sync: Sendable {
         case remove(stretch: String)
         case saveWrite(ProgressWrite)
         case removeWrite(ItemID)
+        case saveBookmark(Bookmark)
+        case removeBookmark(Bookmark.ID)
         case send(account: String, Ticket, Request)
         /// Call ``Sync/kick(at:)`` when so much time has passed.
         case wake(after: BookTime)
@@ -95,6 +100,8 @@ public struct Sync: Sendable {
     /// Closed or inherited stretches, by id.
     var waiting: [String: Stretch] = [:]
     var writes: [ItemID: ProgressWrite] = [:]
+    /// Those that a server has yet to be told of, and those it refused.
+    var bookmarks: [Bookmark.ID: Bookmark] = [:]
     var lanes: [String: Lane] = [:]
     var tickets: Ticket = 0
     var inFlight: [Ticket: Request] = [:]
@@ -110,22 +117,28 @@ public struct Sync: Sendable {
     public var unsentWrites: [ProgressWrite] {
         writes.values.sorted { ($0.made, $0.item.key) < ($1.made, $1.item.key) }
     }
+    /// Refused ones among them.
+    public var unsentBookmarks: [Bookmark] {
+        bookmarks.values.sorted { ($0.made, $0.item.key, $0.time) < ($1.made, $1.item.key, $1.time) }
+    }
     /// How many of those a server should have had by now: the live session owes up to half a minute while all is well.
     public var overdue: Int {
         let lane = live.flatMap { Self.account(of: $0.item) }.flatMap { lanes[$0] }
         let isLate =
             live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
         return unsent.count { $0.delivery != .parked && ($0.id != live?.id || isLate) }
-            + writes.values.count { $0.refusal == nil }
+            + writes.values.count { $0.refusal == nil } + bookmarks.values.count { $0.refusal == nil }
     }
     /// Refused for good: kept until they are sent again, superseded or given up.
     public var parked: Int {
         waiting.values.count { $0.delivery == .parked } + writes.values.count { $0.refusal != nil }
+            + bookmarks.values.count { $0.refusal != nil }
     }
     /// A request is on its way.
     public var isSending: Bool { !inFlight.isEmpty }
     /// The present session, for the one that streams from it.
     public var liveID: String? { live?.id }
+    public func liveID(of item: ItemID) -> String? { live.flatMap { $0.item == item ? $0.id : nil } }
 
     /// The account part of an Audiobookshelf item; other sources have no server to tell.
     static func account(of item: ItemID) -> String? {
@@ -135,7 +148,9 @@ public struct Sync: Sendable {
     // MARK: What happens
 
     /// Rows of an earlier run. What it left open is delivered in absolute numbers: nobody knows which sync arrived.
-    public mutating func restore(_ stretches: [Stretch], _ writes: [ProgressWrite], at now: Moment) -> [Effect] {
+    public mutating func restore(
+        _ stretches: [Stretch], _ writes: [ProgressWrite], _ bookmarks: [Bookmark] = [], at now: Moment
+    ) -> [Effect] {
         var effects: [Effect] = []
         for var stretch in stretches {
             if stretch.delivery == .open { stretch.delivery = .local }
@@ -143,6 +158,7 @@ public struct Sync: Sendable {
             effects.append(keep(relieved(stretch)))
         }
         for write in writes { self.writes[write.item] = write }
+        for bookmark in bookmarks where bookmark.owed != nil { self.bookmarks[bookmark.id] = bookmark }
         return effects + pump(now)
     }
 
@@ -202,6 +218,12 @@ public struct Sync: Sendable {
         return [.saveWrite(write)] + pump(now)
     }
 
+    /// The listener made, named or removed a bookmark. Takes the place of what was owed of it before, a refused one too.
+    public mutating func bookmark(_ bookmark: Bookmark, _ now: Moment) -> [Effect] {
+        bookmarks[bookmark.id] = bookmark.owed == nil ? nil : bookmark
+        return [.saveBookmark(bookmark)] + pump(now)
+    }
+
     /// Time passed, the network is back, or the listener asked: try what waits.
     public mutating func kick(at now: Moment, isSign: Bool = false) -> [Effect] {
         if isSign {
@@ -230,6 +252,10 @@ public struct Sync: Sendable {
         for item in writes.keys where Self.account(of: item) == account {
             writes[item] = nil
             effects.append(.removeWrite(item))
+        }
+        for id in bookmarks.keys where Self.account(of: id.item) == account {
+            bookmarks[id] = nil
+            effects.append(.removeBookmark(id))
         }
         if let live, Self.account(of: live.item) == account {
             self.live = nil

@@ -36,12 +36,13 @@ extension Sync {
         if let live, let account = Self.account(of: live.item) { found.insert(account) }
         for stretch in waiting.values { Self.account(of: stretch.item).map { _ = found.insert($0) } }
         for item in writes.keys { Self.account(of: item).map { _ = found.insert($0) } }
+        for id in bookmarks.keys { Self.account(of: id.item).map { _ = found.insert($0) } }
         return found.sorted()
     }
 
     /// In this order: what an ended session still owes; sessions to close; local sessions; the listener's commands; then
-    /// the live session, so that a command given earlier never lands on top of what was listened to after it. An ended
-    /// session that was listened to after a command waits for that.
+    /// the live session, so that a command given earlier never lands on top of what was listened to after it; bookmarks,
+    /// which move no place. An ended session that was listened to after a command waits for that.
     private func nextRequest(_ account: String, takesLocal: Bool) -> Request? {
         let mine = waiting.values.filter { Self.account(of: $0.item) == account && $0.delivery != .parked }
             .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
@@ -55,9 +56,12 @@ extension Sync {
         let write = writes.values.filter { Self.account(of: $0.item) == account && $0.refusal == nil }
             .min { $0.made < $1.made }
         if let write { return .progress(write) }
-        guard let live, isDue, live.isUnsent, Self.account(of: live.item) == account else { return nil }
-        if live.delivery == .open { return sync(live) }
-        return takesLocal ? .local([live]) : nil
+        if let live, isDue, live.isUnsent, Self.account(of: live.item) == account {
+            if live.delivery == .open { return sync(live) }
+            if takesLocal { return .local([live]) }
+        }
+        return unsentBookmarks.first { Self.account(of: $0.item) == account && $0.refusal == nil }
+            .map(Request.bookmark)
     }
 
     private func comesAfterCommand(_ stretch: Stretch) -> Bool {
@@ -74,7 +78,7 @@ extension Sync {
         switch request {
         case .sync(let id, _, _, _, _): id == live?.id
         case .local(let rows): rows.contains { $0.id == live?.id }
-        case .close, .progress: false
+        case .close, .progress, .bookmark: false
         }
     }
 
@@ -128,6 +132,7 @@ extension Sync {
         case .close(let id, _): settleClose(id, outcome)
         case .local(let rows): settleLocal(rows, outcome)
         case .progress(let write): settleWrite(write, outcome)
+        case .bookmark(let bookmark): settleBookmark(bookmark, outcome)
         }
     }
 
@@ -209,6 +214,28 @@ extension Sync {
             writes[write.item] = parked
             return [.saveWrite(parked), .tell("'\(write.kind.rawValue)' was refused: \(why)")]
         case .doubtful, .later, .signedOut: return []
+        }
+    }
+
+    private mutating func settleBookmark(_ bookmark: Bookmark, _ outcome: Outcome) -> [Effect] {
+        // It may have been changed again meanwhile: only what was answered goes.
+        guard bookmarks[bookmark.id] == bookmark else { return [] }
+        switch (outcome, bookmark.owed) {
+        case (.accepted, .removal), (.rows, .removal), (.gone, .removal):
+            bookmarks[bookmark.id] = nil
+            return [.removeBookmark(bookmark.id)]
+        case (.accepted, _), (.rows, _):
+            bookmarks[bookmark.id] = nil
+            var kept = bookmark
+            kept.owed = nil
+            return [.saveBookmark(kept)]
+        case (.gone, _), (.refused, _):
+            let why = if case .refused(let sentence) = outcome { sentence } else { "the item is gone from the server" }
+            var parked = bookmark
+            parked.refusal = why
+            bookmarks[bookmark.id] = parked
+            return [.saveBookmark(parked), .tell("a bookmark was refused: \(why)")]
+        case (.doubtful, _), (.later, _), (.signedOut, _): return []
         }
     }
 

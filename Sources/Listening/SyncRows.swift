@@ -4,18 +4,21 @@ extension Sync {
     public enum Row: Hashable, Sendable, Identifiable {
         case stretch(Stretch)
         case write(ProgressWrite)
+        case bookmark(Bookmark)
 
         /// Of a command the item's: there is one for each at most.
         public var id: String {
             switch self {
             case .stretch(let stretch): stretch.id
             case .write(let write): write.item.description
+            case .bookmark(let bookmark): bookmark.id.description
             }
         }
         public var item: ItemID {
             switch self {
             case .stretch(let stretch): stretch.item
             case .write(let write): write.item
+            case .bookmark(let bookmark): bookmark.item
             }
         }
         /// Nil while the server has not refused it for good.
@@ -23,6 +26,7 @@ extension Sync {
             switch self {
             case .stretch(let stretch): stretch.delivery == .parked ? stretch.refusal ?? "no reason given" : nil
             case .write(let write): write.refusal
+            case .bookmark(let bookmark): bookmark.refusal
             }
         }
     }
@@ -45,7 +49,9 @@ extension Sync {
         case underWay
     }
 
-    public var rows: [Row] { unsent.map(Row.stretch) + unsentWrites.map(Row.write) }
+    public var rows: [Row] {
+        unsent.map(Row.stretch) + unsentWrites.map(Row.write) + unsentBookmarks.map(Row.bookmark)
+    }
 
     /// What has become of a row as it was.
     public func standing(of row: Row, at now: Moment) -> Standing {
@@ -53,6 +59,9 @@ extension Sync {
         case .write(let write):
             // Another command for the item took its place: what the listener wants now is that.
             guard let present = writes[write.item] else { return .accepted }
+            return present.refusal.map(Standing.refused) ?? .unsent(obstacle(to: row, at: now))
+        case .bookmark(let bookmark):
+            guard let present = bookmarks[bookmark.id] else { return .accepted }
             return present.refusal.map(Standing.refused) ?? .unsent(obstacle(to: row, at: now))
         case .stretch(let before):
             guard let present = live?.id == before.id ? live : waiting[before.id] else { return .accepted }
@@ -94,6 +103,11 @@ extension Sync {
             writes[write.item] = write
             effects.append(.saveWrite(write))
         }
+        for var bookmark in unsentBookmarks where bookmark.refusal != nil {
+            bookmark.refusal = nil
+            bookmarks[bookmark.id] = bookmark
+            effects.append(.saveBookmark(bookmark))
+        }
         return effects + pump(now)
     }
 
@@ -108,6 +122,13 @@ extension Sync {
             guard writes[write.item]?.refusal != nil else { return [] }
             writes[write.item] = nil
             return [.removeWrite(write.item)]
+        case .bookmark(let bookmark):
+            guard var present = bookmarks[bookmark.id], present.refusal != nil else { return [] }
+            bookmarks[bookmark.id] = nil
+            guard present.owed == .removal else { return [.removeBookmark(bookmark.id)] }
+            // It was not to be removed: so it stays, as the server has it.
+            (present.owed, present.refusal) = (nil, nil)
+            return [.saveBookmark(present)]
         }
     }
 }

@@ -64,7 +64,7 @@ public enum TimeText {
     }
 }
 
-/// Where to go: `+30`, `-1:00`, `12:30`, `50%`, `chapter:7`.
+/// Where to go: `+30`, `-1:00`, `12:30`, `50%`, `chapter:7`, `bookmark:2`.
 public enum Jump: Hashable, Sendable {
     case by(BookTime)
     case to(BookTime)
@@ -72,11 +72,15 @@ public enum Jump: Hashable, Sendable {
     case share(Double)
     /// Counted from 1.
     case chapter(Int)
+    /// Counted from 1, in the order of the item's timeline.
+    case bookmark(Int)
 
     /// - Returns: nil if the text is none of the forms.
     public init?(_ text: String) {
         if text.hasPrefix("chapter:"), let number = Int(text.dropFirst(8)), number > 0 {
             self = .chapter(number)
+        } else if text.hasPrefix("bookmark:"), let number = Int(text.dropFirst(9)), number > 0 {
+            self = .bookmark(number)
         } else if text.hasSuffix("%"), let share = Double(text.dropLast()), (0...100).contains(share) {
             self = .share(share / 100)
         } else if let sign = text.first, sign == "+" || sign == "-", let time = TimeText.parse(text.dropFirst()) {

@@ -24,6 +24,13 @@ public enum Entry: Hashable, Sendable {
     case rate(ItemID, Double?)
     /// 0 to 1. Not a number is not written.
     case volume(Double)
+    /// Replaces an earlier one of the same item and time.
+    case bookmark(Bookmark)
+    case removeBookmark(Bookmark.ID)
+    /// Those that the server of an account keeps.
+    case removeBookmarks(account: String)
+    /// Replaces an earlier one with the same id. The history is bounded: the oldest go.
+    case sitting(Sitting)
 
     func write(to db: Database) throws {
         switch self {
@@ -55,6 +62,23 @@ public enum Entry: Hashable, Sendable {
         case .volume(let volume) where volume.isFinite:
             try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('volume', ?)", ["\(volume)"])
         case .volume: break
+        case .bookmark(let bookmark):
+            try db.run(
+                """
+                INSERT OR REPLACE INTO bookmarks (item, time, title, created, number, owed, made, refusal)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    bookmark.item.description, bookmark.time.microseconds, bookmark.title, bookmark.created,
+                    bookmark.number.isFinite ? bookmark.number : bookmark.time.seconds, bookmark.owed?.rawValue,
+                    bookmark.made, bookmark.refusal,
+                ])
+        case .removeBookmark(let id):
+            try db.run(
+                "DELETE FROM bookmarks WHERE item = ? AND time = ?", [id.item.description, id.time.microseconds])
+        case .removeBookmarks(let account):
+            try db.run("DELETE FROM bookmarks WHERE \(Self.isKeptByServer)", Self.books(of: account))
+        case .sitting(let sitting): try Self.write(sitting, to: db)
         case .rate(let item, nil): try db.run("DELETE FROM rates WHERE item = ?", [item.description])
         }
     }
@@ -123,6 +147,32 @@ public enum Entry: Hashable, Sendable {
             "DELETE FROM moves WHERE number <= (SELECT number FROM moves ORDER BY number DESC LIMIT 1 OFFSET 50)", [])
     }
 
+    /// Books of an account: no episodes, whose bookmarks are kept here alone. Takes ``books(of:)``.
+    static let isKeptByServer = "substr(item, 1, length(?1)) = ?1 AND instr(substr(item, length(?1) + 1), '/') = 0"
+    static func books(of account: String) -> StatementArguments { ["abs:\(account)/"] }
+
+    private static func write(_ sitting: Sitting, to db: Database) throws {
+        try db.run(
+            "UPDATE history SET ended = ?, place = ?, listened = ? WHERE id = ?",
+            [sitting.ended, sitting.to.microseconds, sitting.listened.microseconds, sitting.id])
+        guard db.changesCount == 0 else { return }
+        try db.run(
+            """
+            INSERT INTO history (id, item, session, day, started, ended, origin, place, listened)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                sitting.id, sitting.item.description, sitting.session, sitting.day.number, sitting.started,
+                sitting.ended, sitting.from.microseconds, sitting.to.microseconds, sitting.listened.microseconds,
+            ])
+        try db.run(
+            """
+            DELETE FROM history WHERE started < ?
+                OR number <= (SELECT number FROM history ORDER BY number DESC LIMIT 1 OFFSET ?)
+            """,
+            [sitting.started - Schema.historySpan, Schema.historyRows])
+    }
+
     private static func write(_ queue: Queue, to db: Database) throws {
         try db.run("DELETE FROM queue", [])
         for entry in queue.entries {
@@ -152,6 +202,10 @@ public enum Entry: Hashable, Sendable {
         case .account(let account): "account \(account.id)"
         case .removeAccount(let id): "account \(id)"
         case .rate(let item, _): "rate \(item)"
+        case .bookmark(let bookmark): "bookmark \(bookmark.id)"
+        case .removeBookmark(let id): "bookmark \(id)"
+        case .sitting(let sitting): "sitting \(sitting.id)"
+        case .removeBookmarks(let account): "bookmarks of \(account)"
         case .queue: "queue"
         case .volume: "volume"
         case .move: nil

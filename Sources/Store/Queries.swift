@@ -142,6 +142,60 @@ extension Store {
         }
     }
 
+    /// By time. Those whose removal a server has yet to be told among them.
+    public func bookmarks(of item: ItemID) async throws(StoreError) -> [Bookmark] {
+        try await perform { db in
+            try Row.fetchAll(
+                db.kept("SELECT * FROM bookmarks WHERE item = ? ORDER BY time"), arguments: [item.description]
+            ).compactMap(Bookmark.init)
+        }
+    }
+
+    /// Of all items, by item and time.
+    public func bookmarks() async throws(StoreError) -> [Bookmark] {
+        try await perform { db in
+            try Row.fetchAll(db.kept("SELECT * FROM bookmarks ORDER BY item, time")).compactMap(Bookmark.init)
+        }
+    }
+
+    /// Of those items of an account whose bookmarks its server keeps.
+    public func bookmarks(account: String) async throws(StoreError) -> [Bookmark] {
+        try await perform { db in
+            let sql = "SELECT * FROM bookmarks WHERE \(Entry.isKeptByServer) ORDER BY item, time"
+            return try Row.fetchAll(db.kept(sql), arguments: Entry.books(of: account)).compactMap(Bookmark.init)
+        }
+    }
+
+    /// What was listened to here, the latest first.
+    /// - Parameter item: nil: of all items.
+    public func history(of item: ItemID? = nil, limit: Int) async throws(StoreError) -> [Sitting] {
+        try await perform { db in
+            let sql = "SELECT * FROM history WHERE ?1 IS NULL OR item = ?1 ORDER BY started DESC, number DESC LIMIT ?2"
+            return try Row.fetchAll(db.kept(sql), arguments: [item?.description, limit]).compactMap(Sitting.init)
+        }
+    }
+
+    /// Which of these sessions have rows in the history here.
+    public func known(sessions: [String]) async throws(StoreError) -> Set<String> {
+        try await perform { db in
+            let ids = String(decoding: try JSONEncoder().encode(sessions), as: UTF8.self)
+            let sql = "SELECT DISTINCT session FROM history WHERE session IN (SELECT value FROM json_each(?))"
+            return Set(try String.fetchAll(db.kept(sql), arguments: [ids]))
+        }
+    }
+
+    /// How long each item was listened to here on each day.
+    public func listened() async throws(StoreError) -> [Tally.Row] {
+        try await perform { db in
+            let sql = "SELECT day, item, sum(listened) AS listened FROM history GROUP BY day, item ORDER BY day, item"
+            return try Row.fetchAll(db.kept(sql)).compactMap { row in
+                row.itemID("item").map {
+                    Tally.Row(day: Day(number: row.number("day")), item: $0, listened: row.time("listened"))
+                }
+            }
+        }
+    }
+
     public func rate(of item: ItemID) async throws(StoreError) -> Double? {
         try await perform { db in
             try Double.fetchOne(db.kept("SELECT rate FROM rates WHERE item = ?"), arguments: [item.description])
@@ -226,6 +280,26 @@ extension ProgressWrite {
         self.init(
             item: item, kind: kind, position: row.flag("isPlaceKnown") ? row.time("position") : nil,
             duration: row.time("duration"), made: row.number("made"), refusal: row.text("refusal"))
+    }
+}
+
+extension Bookmark {
+    fileprivate init?(_ row: Row) {
+        guard let item = row.itemID("item") else { return nil }
+        self.init(
+            item: item, time: row.time("time"), title: row.text("title") ?? "", created: row.number("created"),
+            number: (row["number"] as DatabaseValue?).flatMap(Double.fromDatabaseValue),
+            owed: row.text("owed").flatMap(Owed.init), made: row.number("made"), refusal: row.text("refusal"))
+    }
+}
+
+extension Sitting {
+    fileprivate init?(_ row: Row) {
+        guard let id = row.text("id"), let item = row.itemID("item") else { return nil }
+        self.init(
+            id: id, item: item, session: row.text("session"), day: Day(number: row.number("day")),
+            started: row.number("started"), ended: row.number("ended"), from: row.time("origin"),
+            to: row.time("place"), listened: row.time("listened"))
     }
 }
 

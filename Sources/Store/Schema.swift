@@ -11,11 +11,15 @@ enum Schema {
         migrator.registerMigration("v2") { try $0.execute(sql: v2) }
         migrator.registerMigration("v3") { try $0.execute(sql: v3) }
         migrator.registerMigration("v4") { try $0.execute(sql: v4) }
+        migrator.registerMigration("v5") { try $0.execute(sql: v5) }
         return migrator
     }()
 
     /// In the order in which a damaged database is read out: what cannot be had again first.
-    static let tables = ["meta", "accounts", "stretches", "progress", "places", "rates", "queue", "items", "moves"]
+    static let tables = [
+        "meta", "accounts", "stretches", "progress", "places", "bookmarks", "rates", "queue", "items", "moves",
+        "history",
+    ]
 
     private static let v1 = """
         CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -68,6 +72,35 @@ enum Schema {
         ALTER TABLE line RENAME TO queue;
         """
 
+    /// There are bookmarks, and a history that stays when servers have what was heard. It begins with what they have not
+    /// got yet.
+    private static let v5 = """
+        CREATE TABLE bookmarks (
+            item TEXT NOT NULL, time INTEGER NOT NULL, title TEXT NOT NULL, created INTEGER NOT NULL,
+            number REAL NOT NULL, -- the time in seconds as its server has it
+            owed TEXT, -- what the server has yet to be told
+            made INTEGER NOT NULL, refusal TEXT,
+            PRIMARY KEY (item, time)
+        ) STRICT;
+        CREATE TABLE history (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, item TEXT NOT NULL,
+            session TEXT, -- by which a server knows it
+            day INTEGER NOT NULL, -- of the listener's calendar, since 1970
+            started INTEGER NOT NULL, ended INTEGER NOT NULL, origin INTEGER NOT NULL, place INTEGER NOT NULL,
+            listened INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX historySessions ON history (session);
+        INSERT INTO history (id, item, session, day, started, ended, origin, place, listened)
+            SELECT id, item, id,
+                coalesce(CAST(strftime('%s', started / 1000, 'unixepoch', 'localtime') AS INTEGER), started / 1000) / 86400,
+                started, updated, startPlace, place, listened
+            FROM stretches WHERE listened > 0 ORDER BY started;
+        """
+
+    /// What the history holds at most: so many rows, and nothing older than two years, in milliseconds.
+    static let historyRows = 5000
+    static let historySpan: Int64 = 731 * 86_400_000
+
     /// Descriptions of items that were merely looked at are dropped beyond the newest 500, so that browsing a large
     /// library does not grow the file for ever. Saving an item again gives it a new rowid.
     static let prune = """
@@ -75,6 +108,7 @@ enum Schema {
         WHERE rowid <= (SELECT rowid FROM items ORDER BY rowid DESC LIMIT 1 OFFSET 500)
             AND id NOT IN (SELECT item FROM places WHERE played IS NOT NULL)
             AND id NOT IN (SELECT item FROM stretches) AND id NOT IN (SELECT item FROM progress)
-            AND id NOT IN (SELECT item FROM moves)
+            AND id NOT IN (SELECT item FROM moves) AND id NOT IN (SELECT item FROM bookmarks)
+            AND id NOT IN (SELECT item FROM history)
         """
 }

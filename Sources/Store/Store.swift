@@ -75,10 +75,11 @@ public final class Store: Sendable {
         }
     }
 
-    /// What playing writes once a second: the place and the listening time, together or not at all.
+    /// What playing writes once a second: the place, the listening time and the history, together or not at all.
     /// - Parameter at: milliseconds since 1970, this computer's clock.
-    public func journal(place: Place, stretch: Stretch?, at: Int64) {
-        post([.played(place, at: at)] + (stretch.map { [.stretch($0)] } ?? []))
+    public func journal(place: Place, stretch: Stretch?, sitting: Sitting? = nil, at: Int64) {
+        post(
+            [.played(place, at: at)] + (stretch.map { [.stretch($0)] } ?? []) + (sitting.map { [.sitting($0)] } ?? []))
     }
 
     /// Writes these in one transaction. When it returns they survive the death of the process; see ``flush()`` for that

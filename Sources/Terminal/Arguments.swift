@@ -70,7 +70,7 @@ public enum Arguments {
 extension Jump {
     /// What to say about a text that is none.
     public static func explanation(of text: String) -> String {
-        "'\(Clean.line(text))' is no place: write 12:30, 1h30m, 50%, chapter:7, +30 or -1:00"
+        "'\(Clean.line(text))' is no place: write 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -1:00"
     }
 }
 

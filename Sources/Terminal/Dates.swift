@@ -20,16 +20,7 @@ struct LocalTime {
         let rest = seconds - days * 86400
         millisecond = local - seconds * 1000
         (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60)
-        // Days to a date, in eras of 400 years that begin in March (Howard Hinnant, "chrono-compatible date algorithms").
-        let shifted = days + 719_468
-        let era = shifted.floored(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        (year, month, day) = Day(number: days).date
     }
 
     /// `2026-11-21`

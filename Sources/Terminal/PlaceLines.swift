@@ -88,6 +88,8 @@ extension SyncReport.Row {
         case "finish": return "finished"
         case "unfinish": return "not finished" + (place.map { ", at \($0)" } ?? "")
         case "restart": return "back to the beginning"
+        case "bookmark": return "a bookmark" + (place.map { " at \($0)" } ?? "")
+        case "unbookmark": return "a bookmark removed" + (place.map { " at \($0)" } ?? "")
         case "place": return "the place" + (place.map { " \($0)" } ?? "")
         default: return Clean.line(kind)
         }

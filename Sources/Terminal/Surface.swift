@@ -6,17 +6,20 @@ public struct Surface: Sendable {
     public var columns: Int?
     /// Bold and dim.
     public var styled: Bool
+    /// Of characters beyond ASCII nothing is known to be shown.
+    public var isASCII: Bool
     /// Milliseconds since 1970.
     public var now: Int64
     /// Of the listener's time zone, at a moment in seconds since 1970.
     public var secondsEastOfUTC: @Sendable (Int64) -> Int
 
     public init(
-        columns: Int? = nil, styled: Bool = false, now: Int64 = 0,
+        columns: Int? = nil, styled: Bool = false, isASCII: Bool = false, now: Int64 = 0,
         secondsEastOfUTC: @escaping @Sendable (Int64) -> Int = { _ in 0 }
     ) {
         self.columns = columns
         self.styled = styled
+        self.isASCII = isASCII
         self.now = now
         self.secondsEastOfUTC = secondsEastOfUTC
     }

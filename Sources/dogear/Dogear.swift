@@ -15,7 +15,7 @@ struct Dogear: ParsableCommand {
               dogear seek -30
 
             Everything plays in the background: close the terminal, use the media keys. Times are 90, 15m, 1h30m or \
-            1:02:03; places are +30, -1:00, 12:30, 50% or chapter:7. WHAT is words to search for, an id, a file, a \
+            1:02:03; places are +30, -1:00, 12:30, 50%, chapter:7 or bookmark:2. WHAT is words to search for, an id, a file, a \
             folder or an address.
 
             --profile NAME, in front of a command or behind it, acts on another dogear of yours; DOGEAR_PROFILE in the \
@@ -36,6 +36,8 @@ struct Dogear: ParsableCommand {
                 subcommands: [
                     Continue.self, Latest.self, Libraries.self, List.self, Search.self, Show.self,
                 ]),
+            CommandGroup(
+                name: "Remembering", subcommands: [MakeBookmark.self, Bookmarks.self, History.self, Stats.self]),
             CommandGroup(name: "Progress", subcommands: [Finish.self, Unfinish.self, Restart.self, Sync.self]),
             CommandGroup(name: "Accounts", subcommands: [Login.self, Logout.self, Accounts.self]),
             CommandGroup(

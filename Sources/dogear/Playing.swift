@@ -22,7 +22,7 @@ struct Play: DogearCommand {
     @Argument(help: "Words, an id, a file, a folder or an address.", completion: .file())
     var what: [String] = []
 
-    @Option(parsing: .unconditional, help: "Where to begin: 12:30, 1h30m, 50%, chapter:7, +30 or -30.")
+    @Option(parsing: .unconditional, help: "Where to begin: 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -30.")
     var at: String?
 
     @OptionGroup var output: OutputOptions
@@ -99,9 +99,10 @@ struct Seek: DogearCommand {
               dogear seek 1:02:03      to that place in the whole book
               dogear seek 50%
               dogear seek chapter:7
+              dogear seek bookmark:2   as 'dogear bookmarks' lists them
             """)
 
-    @Argument(help: "+30, -1:00, 12:30, 1h30m, 50% or chapter:7.")
+    @Argument(help: "+30, -1:00, 12:30, 1h30m, 50%, chapter:7 or bookmark:2.")
     var jump: String
 
     @OptionGroup var output: OutputOptions

@@ -103,12 +103,20 @@ extension Surface {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return Surface(
-            columns: isTerminal ? columns() : nil, styled: isTerminal && !plain, now: Int64(now.tv_sec) * 1000,
+            columns: isTerminal ? columns() : nil, styled: isTerminal && !plain,
+            isASCII: !isUTF8, now: Int64(now.tv_sec) * 1000,
             secondsEastOfUTC: { moment in
                 var time = time_t(moment)
                 var broken = tm()
                 return localtime_r(&time, &broken) == nil ? 0 : broken.tm_gmtoff
             })
+    }
+
+    /// As the C library chooses it: the first that says something counts.
+    private static var isUTF8: Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment($0) }.first { !$0.isEmpty } ?? ""
+        let name = locale.lowercased()
+        return name.contains("utf-8") || name.contains("utf8")
     }
 
     private static func columns() -> Int {

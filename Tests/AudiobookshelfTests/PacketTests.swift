@@ -25,7 +25,7 @@ import Testing
         #expect(told.first?.0 == "4197a3cd-03f3-47fd-a04c-3a928be62340")
         #expect(told.map { $0.1.episode } == [nil, "78240709-bf76-458f-a886-9a1295514a68", nil])
         #expect(told.first?.1.progress.updated == 1_795_223_986_142)
-        let users = events.compactMap { if case .user(let payloads) = $0 { payloads } else { nil } }
+        let users = events.compactMap { if case .user(let payloads, _) = $0 { payloads } else { nil } }
         #expect(users.map(\.count) == [2, 2])
         #expect(users.first?.map(\.progress.isFinished) == [true, false])
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(
             read("0{\"sid\":\"a\",\"pingInterval\":1e300,\"pingTimeout\":-5}") == [.open(sid: "a", silence: 300.1)])
         let event = #"42["user_updated",{"mediaProgress":[{"libraryItemId":"i","currentTime":"abc"},7,null]}]"#
-        guard case .event(.user(let payloads))? = read(event).first else {
+        guard case .event(.user(let payloads, _))? = read(event).first else {
             Issue.record("not read")
             return
         }

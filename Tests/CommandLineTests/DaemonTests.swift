@@ -50,7 +50,8 @@ import Testing
         (["previous"], .previous), (["seek", "-30"], .seek("-30")), (["seek", "--", "-1:00"], .seek("-1:00")),
         (["seek", "-1:00", "--json"], .seek("-1:00")), (["seek", "+30"], .seek("+30")),
         (["seek", "50%"], .seek("50%")),
-        (["seek", "chapter:7"], .seek("chapter:7")), (["play"], .play(what: "", at: "")),
+        (["seek", "chapter:7"], .seek("chapter:7")), (["seek", "bookmark:2"], .seek("bookmark:2")),
+        (["play"], .play(what: "", at: "")),
         (["play", "--at", "-30"], .play(what: "", at: "-30")),
         (["play", "https://example.org/a.mp3"], .play(what: "https://example.org/a.mp3", at: "")),
         (["play", "abs:1/emma", "--at=50%"], .play(what: "abs:1/emma", at: "50%")), (["speed", "1.5"], .speed(1.5)),
@@ -79,6 +80,66 @@ import Testing
         #expect(await daemon.asked == [.undo(what: ""), .moves, .moves])
         await daemon.answers { _ in throw ControlError(.notFound, "nothing to undo") }
         #expect(try await dogear("undo").code == 2)
+    }
+
+    @Test func bookmarksAndTheirFiles() async throws {
+        let row = BookmarksReport.Row(
+            number: 1, item: Self.emma, time: 725, title: "Out", chapter: nil, created: 1, kept: "server", unsent: true,
+            refused: nil)
+        var later = row
+        (later.number, later.time, later.title, later.created, later.unsent) = (2, 730, "New", 2, false)
+        let list = BookmarksReport(item: Self.emma, bookmarks: [row, later])
+        await daemon.answers { command in
+            switch command {
+            case .bookmarks, .allBookmarks: list
+            default: BookmarkReport(.made, row)
+            }
+        }
+        #expect(try await dogear("bookmark", "Out", "of", "it").output.contains("Bookmark 1 at 12:05"))
+        let lines = ["1  12:05  Out  not sent yet\n", "2  12:10  New\n"]
+        #expect(try await dogear("bookmarks").output == lines.joined())
+        #expect(try await dogear("bookmarks", "--json").output == (try json(list)) + "\n")
+        #expect(try await dogear("bookmarks", "abs:1/emma", "--rename", "1", "In", "again").code == 0)
+        #expect(try await dogear("bookmarks", "abs:1/emma", "--remove", "1").code == 0)
+        #expect(try await dogear("bookmarks", "--all", "--markdown").output.hasPrefix("# Emma\n"))
+        #expect(
+            await daemon.asked == [
+                .bookmark(title: "Out of it"), .bookmarks(what: ""), .bookmarks(what: ""),
+                .renameBookmark(what: "abs:1/emma", 1, title: "In again"), .removeBookmark(what: "abs:1/emma", 1),
+                .allBookmarks,
+            ])
+        #expect(try await dogear("bookmarks", "--newest").output == lines.reversed().joined())
+        let newest = BookmarksReport(item: Self.emma, bookmarks: [later, row])
+        #expect(try await dogear("bookmarks", "--newest", "--json").output == (try json(newest)) + "\n")
+        let file = dogear.home.path + "/marks.json"
+        #expect(try await dogear("bookmarks", "--output", file).code == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == (try json(list)) + "\n")
+        #expect(try await dogear("bookmarks", "--output", file).code == 1)
+        #expect(try await dogear("bookmarks", "--output", file, "--force", "--markdown").code == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("# Emma"))
+        await daemon.answers { _ in BookmarksReport(item: Self.emma, bookmarks: [], problems: ["no answer"]) }
+        let empty = try await dogear("bookmarks")
+        #expect(empty.code == 0 && empty.output.isEmpty && empty.errors.contains("dogear: no answer\nThere are no"))
+    }
+
+    @Test func historyAndStatistics() async throws {
+        let row = HistoryReport.Row(
+            started: 1_700_000_000_000, ended: 1_700_000_060_000, item: Self.emma, from: 0, to: 60, listened: 60,
+            source: "here")
+        await daemon.answers { _ in HistoryReport(rows: [row], problems: ["no answer"]) }
+        let history = try await dogear("history", "abs:1/emma", "--limit", "5")
+        #expect(history.output == "2023-11-14 22:13  Emma  0:00  1:00  1 min\n" && history.errors.contains("no answer"))
+        let stats = StatsReport(
+            total: .init(server: 60, local: 0), streak: 1, days: [.init(date: "2026-11-21", server: 60, local: 0)],
+            items: [], servers: ["ada@h"])
+        await daemon.answers { _ in stats }
+        #expect(try await dogear("stats", "--days", "1").output == "2026-11-21 60\n")
+        #expect(try await dogear("stats", "--json").output == (try json(stats)) + "\n")
+        #expect(
+            await daemon.asked == [.history(what: "abs:1/emma", limit: 5), .stats(days: 1), .stats(days: 30)])
+        let folder = dogear.home.path + "/none/x.svg"
+        let bad = try await dogear("stats", "--output", folder)
+        #expect(bad.code == 1 && bad.errors.contains("cannot write"), "\(bad)")
     }
 
     @Test(arguments: [

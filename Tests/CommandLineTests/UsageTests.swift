@@ -9,7 +9,8 @@ struct UsageTests {
     static let commands = [
         "login", "logout", "accounts", "status", "play", "pause", "toggle", "stop", "next", "previous", "seek",
         "chapters", "speed", "volume", "sleep", "continue", "latest", "libraries", "list", "search", "show", "finish",
-        "unfinish", "restart", "undo", "sync", "queue", "queue add", "queue remove", "queue move", "queue clear",
+        "unfinish", "restart", "undo", "bookmark", "bookmarks", "history", "stats", "sync", "queue", "queue add",
+        "queue remove", "queue move", "queue clear",
         "settings", "doctor", "logs", "daemon",
     ]
 
@@ -45,6 +46,16 @@ struct UsageTests {
         ["queue", "add"], ["queue", "remove"], ["queue", "remove", "first"], ["queue", "move", "1"],
         ["queue", "shuffle"], ["sleep", "soon"], ["sleep", "0"], ["sleep", "25h"], ["sleep", "chapter:0"],
         ["sleep", "chapter:x"], ["sleep", "+"], ["sleep", "30m", "off"],
+        ["bookmark", ""], ["bookmark", " "], ["bookmarks", "--all", "emma"],
+        ["bookmarks", "--rename", "1"], ["bookmarks", "--rename", "first", "x"], ["bookmarks", "--rename", "0", "x"],
+        ["bookmarks", "--remove", "0"], ["bookmarks", "--remove", "1", "--rename", "1", "x"],
+        ["bookmarks", "--all", "--remove", "1"], ["bookmarks", "--newest", "--remove", "1"],
+        ["bookmarks", "--markdown", "--json"], ["bookmarks", "--force"],
+        ["bookmarks", "--output", "marks"], ["bookmarks", "--output", "marks.txt"],
+        ["bookmarks", "--remove", "1", "--markdown"], ["history", "--limit", "0"], ["history", "--limit", "9999"],
+        ["stats", "--days", "0"], ["stats", "--days", "-3"], ["stats", "--days", "99999"], ["stats", "--days", "week"],
+        ["stats", "--output", "year"], ["stats", "--output", "year.jpg"], ["stats", "--force"],
+        ["seek", "bookmark:0"], ["seek", "bookmark:x"],
     ])
     func wrongUsageIs64(_ arguments: [String]) async throws {
         let outcome = try await dogear(arguments)

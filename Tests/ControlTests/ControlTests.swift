@@ -38,6 +38,15 @@ private final class Face: ControlFace {
         #expect(call("QueueAdd", [.string("emma"), .bool(true)]) == [.queueAdd(what: "emma", next: true)])
         #expect(call("QueueRemove", [.int32(2)]) == [.queueRemove(2)])
         #expect(call("QueueMove", [.int32(3), .int32(1)]) == [.queueMove(3, to: 1)])
+        #expect(call("Bookmark", [.string("t")]) == [.bookmark(title: "t")])
+        #expect(call("Bookmarks", [.string("emma")]) == [.bookmarks(what: "emma")])
+        #expect(call("AllBookmarks", []) == [.allBookmarks])
+        #expect(
+            call("RenameBookmark", [.string("emma"), .int32(2), .string("t")])
+                == [.renameBookmark(what: "emma", 2, title: "t")])
+        #expect(call("RemoveBookmark", [.string("emma"), .int32(2)]) == [.removeBookmark(what: "emma", 2)])
+        #expect(call("History", [.string(""), .int32(5)]) == [.history(what: "", limit: 5)])
+        #expect(call("Stats", [.int32(7)]) == [.stats(days: 7)])
         #expect(call("QueueClear", []) == [.queueClear])
         #expect(call("Play", [.int32(1), .string("")]) == [], "a wrong type is refused before anyone is asked")
     }

@@ -81,6 +81,12 @@ import Testing
         try await home.run("cp", ["-r", home.state, copy])
         let store = try Store.open(at: "\(copy)/state.sqlite") { Issue.record("life \(life): \($0)") }
         #expect(store.notice == nil, "life \(life): the database is damaged")
+        // Written together, or not at all.
+        let history = try await store.history(limit: .max)
+        for stretch in try await store.stretches() {
+            let told = history.filter { $0.session == stretch.id }.reduce(BookTime.zero) { $0 + $1.listened }
+            #expect(told == stretch.listened, "life \(life): \(stretch) has \(told.seconds) s of history")
+        }
         return try #require(try await store.lastPlayed(), "life \(life): no place").place.position.seconds
     }
 }

@@ -7,6 +7,7 @@ struct Wire {
     var sync = Sync()
     var now = Moment(monotonic: 0, wall: 1_700_000_000_000)
     var rows: [String: Stretch] = [:]
+    var bookmarks: [Bookmark.ID: Bookmark] = [:]
     var sent: [(account: String, ticket: Sync.Ticket, request: Sync.Request)] = []
     var wakes: [BookTime] = []
 
@@ -17,6 +18,8 @@ struct Wire {
             case .remove(let id): rows[id] = nil
             case .send(let account, let ticket, let request): sent.append((account, ticket, request))
             case .wake(let delay): wakes.append(delay)
+            case .saveBookmark(let bookmark): bookmarks[bookmark.id] = bookmark
+            case .removeBookmark(let id): bookmarks[id] = nil
             case .saveWrite, .removeWrite, .tell: break
             }
         }

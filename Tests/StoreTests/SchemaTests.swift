@@ -31,7 +31,22 @@ import Testing
                 #expect(try await store.queue().items.map(\.title) == ["Saga"])
                 #expect(try await store.progressWrites().first?.refusal == "it said no")
             }
-            if version == "v4" {
+            let history = try await store.history(limit: 9)
+            if version < "v5" {
+                // What was owed when there was none yet.
+                #expect(history.map(\.session) == ["0e414ac2-551f-423f-b16f-08f9ae1e96c4"])
+                #expect(history.first?.listened == .seconds(4) && history.first?.from == .seconds(31))
+                #expect(try await store.bookmarks().isEmpty)
+            } else {
+                #expect(history.map(\.item.source) == ["abs", "file"])
+                #expect(history.last?.session == nil && history.last?.day == Day("2026-11-18"))
+                let bookmarks = try await store.bookmarks(of: Self.saga)
+                #expect(bookmarks.map(\.title) == ["Thor", "Loki"])
+                #expect(bookmarks.map(\.owed) == [Bookmark.Owed?.none, .removal])
+                #expect(bookmarks.last?.refusal == "it said no")
+                #expect(bookmarks.map(\.number) == [12, 500.123456789])
+            }
+            if version >= "v4" {
                 let queue = try await store.queue()
                 #expect(queue.loop == .queue && queue.isShuffled && queue.seed == .max && queue.next?.isNext == true)
             }

@@ -61,6 +61,34 @@ extension StandInServer {
         look { world in world.users.first { $0.account.id == world.id(of: user) }?.bookmarks ?? [] }
     }
 
+    /// Makes or renames a bookmark as another client of the user would; sockets are told.
+    public func putBookmark(of user: String, item: String, time: Double, title: String) {
+        change { world in
+            let id = world.id(of: user)
+            let now = world.now
+            _ = world.change(id) { user in
+                let old = user.bookmarks.firstIndex { $0["libraryItemId"]?.text == item && $0["time"]?.number == time }
+                let json: JSON = [
+                    "libraryItemId": .string(item), "time": .double(time), "title": .string(title),
+                    "createdAt": old.flatMap { user.bookmarks[$0]["createdAt"] } ?? .int(now),
+                ]
+                if let old { user.bookmarks[old] = json } else { user.bookmarks.append(json) }
+            }
+            world.tellUserUpdated(id)
+        }
+    }
+
+    /// Removes a bookmark as another client of the user would; sockets are told.
+    public func removeBookmark(of user: String, item: String, time: Double) {
+        change { world in
+            let id = world.id(of: user)
+            _ = world.change(id) { user in
+                user.bookmarks.removeAll { $0["libraryItemId"]?.text == item && $0["time"]?.number == time }
+            }
+            world.tellUserUpdated(id)
+        }
+    }
+
     /// Writes progress as another client of the user would by `PATCH /api/me/progress`; sockets are told.
     /// - Parameter change: any keys of the record; an unknown item is ignored.
     public func setProgress(of user: String, item: String, episode: String? = nil, _ change: JSON) {
