@@ -59,11 +59,13 @@ let package = Package(
         room("Control", "CBuild", "Listening", "DBus"),
         room("Launchers", "DBus"),
         room("Terminal", "Listening", "Control"),
+        room("Screen", "Terminal"),
 
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
         room("Machine", "CMalloc", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
+        room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),
@@ -96,7 +98,8 @@ let package = Package(
             name: "StandInTests", dependencies: ["StandIn"], resources: [.copy("Fixtures"), .copy("COVERAGE.md")],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus", "Catalogue"],
+            name: "TestSupport",
+            dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus", "Catalogue", "Terminal"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
@@ -108,6 +111,7 @@ let package = Package(
         tests("SDBusTests", "SDBus", "DBus", "EventLoop", "Listening"),
         tests("MachineTests", "Machine", "DBus", "EventLoop", "Listening", "SDBus", "TestSupport"),
         tests("TerminalTests", "Terminal", "Control", "Listening"),
+        tests("ScreenTests", "Screen", "TestSupport"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus", "TestSupport"),
         .executableTarget(
