@@ -60,6 +60,7 @@ let package = Package(
         room("Launchers", "DBus"),
         room("Terminal", "Listening", "Control"),
         room("Screen", "Terminal"),
+        room("View", "Screen", "Terminal", "Control", "DBus", "Listening"),
 
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
@@ -85,7 +86,8 @@ let package = Package(
         .executableTarget(
             name: "dogear",
             dependencies: [
-                "Daemon", "Control", "SDBus", "SDJournal", "DBus", "Listening", "Terminal", argumentParser, logging,
+                "Daemon", "Control", "EventLoop", "GStreamer", "SDBus", "SDJournal", "DBus", "Listening", "Screen",
+                "Terminal", "Termios", "View", argumentParser, logging,
             ],
             swiftSettings: strict),
 
@@ -112,6 +114,7 @@ let package = Package(
         tests("MachineTests", "Machine", "DBus", "EventLoop", "Listening", "SDBus", "TestSupport"),
         tests("TerminalTests", "Terminal", "Control", "Listening"),
         tests("ScreenTests", "Screen", "TestSupport"),
+        tests("ViewTests", "View", "Screen", "Terminal", "Control", "DBus", "TestSupport"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus", "TestSupport"),
         .executableTarget(

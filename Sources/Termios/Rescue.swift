@@ -35,8 +35,11 @@ enum Rescue {
             tcgetattr(kept.pointee.descriptor, &kept.pointee.found)
             for number in crashes {
                 var action = sigaction()
-                action.__sigaction_handler.sa_handler = { _ in Rescue.restore() }
-                // The second time it is deadly: the crash happens again when this returns.
+                // The second time it is deadly, when this returns.
+                action.__sigaction_handler.sa_handler = { number in
+                    Rescue.restore()
+                    raise(number)
+                }
                 action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
                 sigaction(number, &action, nil)
             }

@@ -14,10 +14,10 @@ public struct Emulator: Sendable {
     public private(set) var modes: Set<Int> = [7, 25]
     public private(set) var clipboard: String?
     public private(set) var unknown: [String] = []
-    /// Everything that came in, for counting.
-    public private(set) var bytes = 0
+    /// How many frames came, each between two marks.
+    public private(set) var frames = 0
     private var style = "0"
-    private var main: [[Character?]]?
+    private var main: (cells: [[Character?]], cursor: (x: Int, y: Int))?
     private var pending: [UInt8] = []
 
     public init(columns: Int, rows: Int) {
@@ -48,7 +48,9 @@ public struct Emulator: Sendable {
         }
         cells = fitted(cells, " ")
         styles = fitted(styles, "0")
-        main = main.map { fitted($0, " ") }
+        if let (cells, cursor) = main {
+            main = (fitted(cells, " "), (min(cursor.x, columns - 1), min(cursor.y, rows - 1)))
+        }
         cursor = (min(cursor.x, columns - 1), min(cursor.y, rows - 1))
     }
 
@@ -57,7 +59,6 @@ public struct Emulator: Sendable {
         var start = 0
         while start < pending.count, let length = step(at: start) {
             start += length
-            bytes += length
         }
         pending.removeFirst(start)
     }
@@ -162,13 +163,14 @@ public struct Emulator: Sendable {
     private mutating func mode(_ number: Int, _ isSet: Bool) {
         if number == 1049 {
             if isSet {
-                if main == nil { main = cells }
+                if main == nil { main = (cells, cursor) }
                 cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
             } else if let main {
-                cells = main
+                (cells, cursor) = (main.cells, main.cursor)
                 self.main = nil
             }
         }
+        if number == 2026, !isSet, modes.contains(2026) { frames += 1 }
         if isSet { modes.insert(number) } else { modes.remove(number) }
     }
 }

@@ -57,6 +57,31 @@ public final class PseudoTerminal: Sendable {
     public var code: Int32? { ended.withLock { $0 } }
     public var modes: TerminalModes { TerminalModes(of: master) }
 
+    /// Waits for the first screen that fits. The limit only bounds a hang.
+    @discardableResult
+    public func until(
+        _ what: String, within limit: Duration = .seconds(120 * Sanitizer.patience), _ fits: (Emulator) -> Bool
+    ) async throws -> Emulator {
+        let end = ContinuousClock.now + limit
+        while true {
+            let screen = screen
+            if fits(screen) { return screen }
+            guard ContinuousClock.now < end else { throw TestFailure("waited in vain for \(what):\n\(screen.text)") }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @discardableResult
+    public func shows(_ text: String) async throws -> Emulator {
+        try await until("'\(text)' on the screen") { $0.text.contains(text) }
+    }
+
+    /// Waits for the program's end.
+    public func end() async throws -> Int32 {
+        try await until("the end of the program") { _ in code != nil }
+        return code ?? 0
+    }
+
     public func type(_ text: String) {
         let bytes = Array(text.utf8)
         _ = write(master, bytes, bytes.count)
