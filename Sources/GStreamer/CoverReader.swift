@@ -2,7 +2,7 @@ internal import CGStreamer
 internal import EventLoop
 internal import Glibc
 
-/// Makes points of pictures, on a thread of its own: a large one takes a moment.
+/// Makes pictures small enough to be shown, on a thread of its own: a large one takes a moment.
 public actor CoverReader {
     private static let thread = ThreadExecutor(name: "covers", wait: Sleep())
     public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
@@ -11,20 +11,42 @@ public actor CoverReader {
     static let largest = 40_000_000
     private static let limit: GstClockTime = 10_000_000_000
 
-    public struct Points: Hashable, Sendable {
+    public struct Picture: Hashable, Sendable {
         public let width: Int
         public let height: Int
-        /// Red, green and blue of each, row by row from the top.
         public let bytes: [UInt8]
     }
 
     public init() {}
 
+    /// Red, green and blue of each point, row by row from the top.
     /// - Parameters:
     ///   - path: of a PNG or JPEG.
     ///   - width: the most points in a row; the picture keeps its shape.
     /// - Returns: nil if it is no such picture, or too large.
-    public func read(_ path: String, width: Int, height: Int) -> Points? {
+    public func points(_ path: String, width: Int, height: Int) -> Picture? {
+        read(path, width, height, encoder: "") { width, height, bytes in
+            // Rows begin at multiples of four bytes.
+            let row = (width * 3 + 3) & ~3
+            guard bytes.count >= row * (height - 1) + width * 3 else { return nil }
+            var points: [UInt8] = []
+            points.reserveCapacity(width * height * 3)
+            for y in 0..<height { points += bytes[(y * row)..<(y * row + width * 3)] }
+            return Picture(width: width, height: height, bytes: points)
+        }
+    }
+
+    /// The same as a PNG of its own, whatever the file was.
+    public func png(_ path: String, width: Int, height: Int) -> Picture? {
+        read(path, width, height, encoder: " ! pngenc snapshot=true") { width, height, bytes in
+            Picture(width: width, height: height, bytes: Array(bytes))
+        }
+    }
+
+    private func read(
+        _ path: String, _ width: Int, _ height: Int, encoder: String,
+        _ take: (Int, Int, UnsafeBufferPointer<UInt8>) -> Picture?
+    ) -> Picture? {
         guard width > 0, height > 0, let head = Self.head(of: path), let size = PictureSize(head),
             size.width * size.height <= Self.largest
         else { return nil }
@@ -32,7 +54,7 @@ public actor CoverReader {
         let decoder = size.isPNG ? "pngdec" : "jpegdec"
         let line =
             "filesrc name=file ! \(decoder) ! videoconvert ! videoscale ! "
-            + "video/x-raw,format=RGB,pixel-aspect-ratio=1/1,width=[1,\(width)],height=[1,\(height)] ! "
+            + "video/x-raw,format=RGB,pixel-aspect-ratio=1/1,width=[1,\(width)],height=[1,\(height)]\(encoder) ! "
             + "fakesink name=sink sync=false"
         guard let pipeline = gst_parse_launch(line, nil) else { return nil }
         defer {
@@ -56,10 +78,12 @@ public actor CoverReader {
         defer { gst_message_unref(message) }
         guard dogear_message_type(message) == GST_MESSAGE_EOS, let sample = dogear_last_sample(sink) else { return nil }
         defer { gst_sample_unref(sample) }
-        return points(sample)
+        return taken(sample, take)
     }
 
-    private func points(_ sample: OpaquePointer) -> Points? {
+    private func taken(
+        _ sample: OpaquePointer, _ take: (Int, Int, UnsafeBufferPointer<UInt8>) -> Picture?
+    ) -> Picture? {
         var width: gint = 0
         var height: gint = 0
         guard let caps = gst_sample_get_caps(sample), let structure = gst_caps_get_structure(caps, 0),
@@ -70,13 +94,7 @@ public actor CoverReader {
         var map = GstMapInfo()
         guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return nil }
         defer { gst_buffer_unmap(buffer, &map) }
-        // Rows begin at multiples of four bytes.
-        let row = (Int(width) * 3 + 3) & ~3
-        guard let data = map.data, Int(map.size) >= row * (Int(height) - 1) + Int(width) * 3 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(width) * Int(height) * 3)
-        for y in 0..<Int(height) { bytes += UnsafeBufferPointer(start: data + y * row, count: Int(width) * 3) }
-        return Points(width: Int(width), height: Int(height), bytes: bytes)
+        return take(Int(width), Int(height), UnsafeBufferPointer(start: map.data, count: Int(map.size)))
     }
 
     /// Enough of it to tell its size.

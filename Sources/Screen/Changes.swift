@@ -7,6 +7,10 @@ public enum Changes {
         if old == new { return "" }
         var pen = Pen(colors: colors)
         for y in 0..<new.size.rows { row(y, old, new, &pen) }
+        if old.image != new.image {
+            pen.leap(old.image == nil ? "" : Image.remove)
+            if let image = new.image { pen.leap(image.draw) }
+        }
         return pen.finished(cursor: new.cursor)
     }
 
@@ -16,6 +20,7 @@ public enum Changes {
         pen.style = .plain
         let blank = Frame(frame.size)
         for y in 0..<frame.size.rows { row(y, blank, frame, &pen) }
+        if let image = frame.image { pen.leap(Image.remove + image.draw) }
         return pen.finished(cursor: frame.cursor)
     }
 
@@ -50,6 +55,12 @@ private struct Pen {
         out.append(text)
         // Terminals differ in how wide they draw some characters: behind those the cursor is placed anew.
         place = text.isASCII || isSimple(text) ? (x + columns, y) : nil
+    }
+
+    /// Something that may leave the cursor elsewhere.
+    mutating func leap(_ text: String) {
+        out += text
+        place = nil
     }
 
     /// The lines, arrows and letters that every terminal draws in one column.

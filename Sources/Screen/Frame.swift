@@ -55,6 +55,8 @@ public struct Frame: Hashable, Sendable {
     public private(set) var cells: [Cell]
     /// Where typing happens; nil hides the cursor.
     public var cursor: Cursor?
+    /// Over the cells.
+    public internal(set) var image: Image?
 
     public struct Cursor: Hashable, Sendable {
         public var x: Int

@@ -7,6 +7,9 @@ enum Rescue {
         var descriptor: Int32 = -1
         var found = termios()
         var farewell: UnsafeMutableBufferPointer<UInt8>
+        /// Where standard error went before, and a file without a name that it goes to now; -1: it was left alone.
+        var complaints: (real: Int32, kept: Int32) = (-1, -1)
+        var copied = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 4096)
     }
 
     /// Written on the Loop only, before the handlers that read it are set; those run in whatever thread crashes.
@@ -38,12 +41,14 @@ enum Rescue {
                 // The second time it is deadly, when this returns.
                 action.__sigaction_handler.sa_handler = { number in
                     Rescue.restore()
+                    Rescue.tellComplaints()
                     raise(number)
                 }
                 action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
                 sigaction(number, &action, nil)
             }
         }
+        if !isArmed { catchComplaints() }
         isArmed = true
         var raw = kept.pointee.found
         cfmakeraw(&raw)
@@ -57,7 +62,45 @@ enum Rescue {
         _ = bytes.withUnsafeBytes { write(kept.pointee.descriptor, $0.baseAddress, $0.count) }
         restore()
         for number in crashes { signal(number, SIG_DFL) }
+        releaseComplaints()
         isArmed = false
+    }
+
+    /// Libraries write to standard error when they like; on the screen of a view that would stand anywhere.
+    private static func catchComplaints() {
+        guard let kept, isatty(STDERR_FILENO) != 0 else { return }
+        var name = Array("/tmp/dogear-XXXXXX".utf8CString)
+        let file = mkstemp(&name)
+        guard file >= 0 else { return }
+        unlink(name)
+        let real = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+        guard real >= 0, dup2(file, STDERR_FILENO) >= 0 else {
+            close(file)
+            return
+        }
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        kept.pointee.complaints = (real, file)
+    }
+
+    private static func releaseComplaints() {
+        guard let kept, kept.pointee.complaints.real >= 0 else { return }
+        dup2(kept.pointee.complaints.real, STDERR_FILENO)
+        close(kept.pointee.complaints.real)
+        close(kept.pointee.complaints.kept)
+        kept.pointee.complaints = (-1, -1)
+    }
+
+    /// The last words of a crash are worth more than an empty screen. Nothing but system calls.
+    private static func tellComplaints() {
+        guard let kept, kept.pointee.complaints.real >= 0, let buffer = kept.pointee.copied.baseAddress else { return }
+        let (real, file) = kept.pointee.complaints
+        let size = lseek(file, 0, SEEK_END)
+        lseek(file, max(0, size - 64_000), SEEK_SET)
+        while true {
+            let count = read(file, buffer, kept.pointee.copied.count)
+            guard count > 0 else { return }
+            write(real, buffer, count)
+        }
     }
 
     /// Nothing but system calls.

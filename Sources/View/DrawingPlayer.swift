@@ -8,12 +8,8 @@ extension ViewState {
         let area = infoArea
         guard let item = status.item else { return drawEmpty(&drawing, area) }
         if let cover = coverArea {
-            if let pixels = self.cover?.pixels, self.cover?.name == coverWanted {
-                drawing.frame.picture(pixels, in: cover)
-                let size = min(cover.rows, (pixels.height + 1) / 2)
-                drawing.hits.append(
-                    Hit(area: Area(x: cover.x, y: cover.y, columns: cover.columns, rows: size), target: .toggle))
-            }
+            drawCover(&drawing, cover)
+            drawing.hits.append(Hit(area: cover, target: .toggle))
         }
         var y = area.y
         func line(_ text: String, _ style: Style = .plain) {
@@ -40,6 +36,14 @@ extension ViewState {
         y += isSmall ? 1 : 2
         let rest = area.inset(top: y - area.y)
         if rest.rows > 0 { drawChapters(&drawing, rest, current: chapter(at: now)?.index) }
+    }
+
+    private func drawCover(_ drawing: inout Drawing, _ area: Area) {
+        guard cover?.name == coverWanted, let picture = cover?.picture, page == nil else { return }
+        switch picture {
+        case .blocks(let pixels): drawing.frame.picture(pixels, in: area)
+        case .image(let image): drawing.frame.show(image, in: area)
+        }
     }
 
     private func drawEmpty(_ drawing: inout Drawing, _ area: Area) {

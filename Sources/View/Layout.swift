@@ -25,7 +25,7 @@ extension ViewState {
     /// A square at the left, where there is room for one.
     var coverArea: Area? {
         let all = content
-        guard showsPictures, all.columns >= 60, all.rows >= 10, status.cover != nil else { return nil }
+        guard pictures != .none, all.columns >= 60, all.rows >= 10, status.cover != nil else { return nil }
         let columns = min(all.columns / 3, (all.rows - 1) * 2, 48) / 2 * 2
         return Area(x: 1, y: all.y, columns: columns, rows: columns / 2)
     }

@@ -71,7 +71,13 @@ public enum ViewEvent: Sendable {
     /// The report as JSON, or why there is none.
     case answered(Question, Result<String, ControlError>)
     /// By the name it was asked for.
-    case pictured(name: String, Pixels?)
+    case pictured(name: String, Cover?)
+}
+
+/// A picture as the terminal takes it.
+public enum Cover: Hashable, Sendable {
+    case blocks(Pixels)
+    case image(Image)
 }
 
 /// What the view wants of the world.
@@ -79,7 +85,7 @@ public enum ViewRequest: Hashable, Sendable {
     case ask(Question)
     /// Into the clipboard.
     case copy(String)
-    /// The picture in this file, no larger than so many points; `name` comes back with it.
+    /// The picture in this file as ``Cover``, no larger than so many points; `name` comes back with it.
     case picture(name: String, path: String, width: Int, height: Int)
     case leave
     case suspend

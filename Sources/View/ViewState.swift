@@ -48,9 +48,9 @@ public struct ViewState: Sendable {
     var chapterPlace = ListPlace()
     /// Item that ``chapters`` are of.
     var chaptersOf: String?
-    var cover: (name: String, pixels: Pixels?)?
+    var cover: (name: String, picture: Cover?)?
     var coverWanted: String?
-    let showsPictures: Bool
+    let pictures: PictureKind
 
     var panes: [List: Pane] = [:]
     var libraries: [LibrariesReport.Row] = []
@@ -86,14 +86,16 @@ public struct ViewState: Sendable {
 
     static let sorts = ["title", "author", "added", "published", "duration", "progress"]
     private static let mostLogs = 5000
+    /// Points of a side: sharp enough, and some hundred kilobytes over a slow line.
+    private static let imageSize = 400
 
     /// - Parameters:
     ///   - surface: the listener's time zone.
-    ///   - showsPictures: the terminal has enough colours for them.
-    public init(size: Size, surface: Surface, showsPictures: Bool) {
+    ///   - pictures: how covers are shown.
+    public init(size: Size, surface: Surface, pictures: PictureKind) {
         self.size = size
         self.surface = surface
-        self.showsPictures = showsPictures
+        self.pictures = pictures
     }
 
     /// Takes one event.
@@ -120,7 +122,7 @@ public struct ViewState: Sendable {
             read(again: .library)
         case .logged(let row): logged([row])
         case .answered(let question, let answer): answered(question, answer, at: now)
-        case .pictured(let name, let pixels): if name == coverWanted { cover = (name, pixels) }
+        case .pictured(let name, let picture): if name == coverWanted { cover = (name, picture) }
         }
         fit()
         fill()
@@ -299,15 +301,19 @@ public struct ViewState: Sendable {
     }
 
     mutating func wantCover() {
-        guard showsPictures, let path = status.cover, let area = coverArea else {
+        guard let path = status.cover, let area = coverArea else {
             coverWanted = nil
             return
         }
-        // The size is part of the name: another screen wants another picture.
-        let wanted = "\(path)\n\(area.columns)x\(area.rows)"
+        // Blocks are made for the size they have: another screen wants another picture.
+        let isImage = pictures == .kitty
+        let wanted = isImage ? path : "\(path)\n\(area.columns)x\(area.rows)"
         guard wanted != coverWanted else { return }
         coverWanted = wanted
-        requests.append(.picture(name: wanted, path: path, width: area.columns, height: area.rows * 2))
+        requests.append(
+            .picture(
+                name: wanted, path: path, width: isImage ? Self.imageSize : area.columns,
+                height: isImage ? Self.imageSize : area.rows * 2))
     }
 
     mutating func logged(_ rows: [LogsReport.Row]) {

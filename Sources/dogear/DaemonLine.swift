@@ -35,6 +35,12 @@ import View
         matches.append(owners)
     }
 
+    /// Sends what is on its way, and hears no more.
+    func close() {
+        for match in matches { match.cancel() }
+        bus.close()
+    }
+
     private func hear<Report: Decodable>(
         _ member: String, _ type: Report.Type, _ event: @escaping @LoopActor (Report) -> ViewEvent
     ) throws {

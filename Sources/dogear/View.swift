@@ -26,7 +26,7 @@ struct ShowView: DogearCommand {
     func perform() throws { try Self.show(plain: plain) }
 
     static func show(plain: Bool) throws {
-        if plain || environment("TERM") == "dumb" { try PlainViewer.run() }
+        if plain || ["", "dumb"].contains(environment("TERM") ?? "") { try PlainViewer.run() }
         guard Terminals.areThere else {
             throw ControlError(
                 .usage,

@@ -47,6 +47,7 @@ import View
 
     private var state: ViewState
     private let colors: Colors
+    private let pictures: PictureKind
     private var terminal: TerminalDevice?
     private var daemon: DaemonLine?
     private var clock: LoopTimer?
@@ -56,12 +57,13 @@ import View
 
     private init() {
         var variables: [String: String] = [:]
-        for name in ["NO_COLOR", "COLORTERM", "TERM"] { variables[name] = environment(name) }
+        for name in ["NO_COLOR", "COLORTERM", "TERM", "TERM_PROGRAM", "TMUX"] { variables[name] = environment(name) }
         colors = Colors(environment: variables)
+        pictures = PictureKind(environment: variables)
         var surface = Surface.standardOutput
         (surface.columns, surface.styled) = (nil, false)
         state = ViewState(
-            size: Size(columns: 80, rows: 24), surface: surface, showsPictures: colors == .many || colors == .all)
+            size: Size(columns: 80, rows: 24), surface: surface, pictures: pictures)
     }
 
     private func begin(_ status: String) {
@@ -124,15 +126,24 @@ import View
         case .copy(let text): extra += Clipboard.copy(text)
         case .picture(let name, let path, let width, let height):
             Task { @LoopActor in
-                let points = await self.covers.read(path, width: width, height: height)
-                let pixels = points.flatMap { Pixels(width: $0.width, height: $0.height, bytes: $0.bytes) }
-                self.take(.pictured(name: name, pixels))
+                let cover = await self.cover(name, path, width, height)
+                self.take(.pictured(name: name, cover))
             }
-        case .leave: leave(saying: nil)
+        // Behind what was asked for before it, which is to reach the daemon.
+        case .leave: Task { @LoopActor in self.leave(saying: nil) }
         // The whole job, with a script that may be around it: comes back to ``told(_:)``.
         case .suspend: kill(0, SIGTSTP)
         case .redraw: terminal?.forget()
         }
+    }
+
+    private func cover(_ name: String, _ path: String, _ width: Int, _ height: Int) async -> Cover? {
+        if pictures == .kitty {
+            guard let png = await covers.png(path, width: width, height: height) else { return nil }
+            return .image(Image(name: name, png: png.bytes, width: png.width, height: png.height))
+        }
+        guard let points = await covers.points(path, width: width, height: height) else { return nil }
+        return Pixels(width: points.width, height: points.height, bytes: points.bytes).map(Cover.blocks)
     }
 
     // MARK: Drawing
@@ -169,6 +180,7 @@ import View
 
     private func leave(saying sentence: String?, with code: Int32 = 0) {
         terminal?.close()
+        daemon?.close()
         if let sentence { complain(sentence) }
         _exit(sentence == nil ? code : ControlError.Kind.failed.rawValue)
     }

@@ -45,6 +45,21 @@ import Testing
         }
     }
 
+    @Test func aTerminalThatShowsPicturesGetsOne() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            let terminal = try view(house, ["TERM": "xterm-kitty"])
+            let screen = try await terminal.until("a picture") { $0.image?.isWhole == true }
+            let png = try #require(Data(base64Encoded: screen.image?.data ?? ""))
+            #expect(png.starts(with: [0x89, 0x50, 0x4E, 0x47]) && screen.unknown.isEmpty)
+            #expect(!screen.text.contains("▀"))
+            terminal.type("1")
+            try await terminal.until("none on other pages") { $0.image == nil && $0.text.contains("Tidebook") }
+            terminal.type("5")
+            try await terminal.until("the picture again") { $0.image?.isWhole == true }
+        }
+    }
+
     @Test func theDaemonIsKilledUnderIt() async throws {
         try await House.signedIn { house, daemon in
             try await house.done("play", "tidebook")

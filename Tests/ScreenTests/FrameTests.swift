@@ -128,6 +128,34 @@ import Testing
         #expect(!isEdited)
     }
 
+    @Test func aPictureOfTheTerminalsOwnComesAndGoes() {
+        let size = Size(columns: 30, rows: 12)
+        let empty = Frame(size)
+        var frame = empty
+        frame.write("beside", at: 20, 0, columns: 10)
+        let image = Image(name: "a", png: (0..<10_000).map { UInt8($0 & 255) }, width: 200, height: 100)
+        let area = frame.show(image, in: Area(x: 2, y: 1, columns: 16, rows: 8))
+        #expect(area == Area(x: 2, y: 1, columns: 16, rows: 4))
+        let there = shown([empty, frame], size)
+        #expect(there.image?.x == 2 && there.image?.y == 1 && there.image?.isWhole == true)
+        #expect(there.image?.keys["c"] == "16" && there.image?.keys["r"] == "4" && there.image?.data.count == 13336)
+        #expect(there.unknown.isEmpty && there.lines[0].hasSuffix("beside"))
+        #expect(shown([frame, empty], size).image == nil)
+        var later = frame
+        later.write("more", at: 20, 5, columns: 10)
+        #expect(Changes.from(frame, to: later, colors: .all).utf8.count < 60, "the picture is not sent again")
+    }
+
+    @Test(arguments: [
+        (["TERM": "xterm-kitty"], PictureKind.kitty), (["TERM": "xterm-256color"], .blocks), (["TERM": "xterm"], .none),
+        (["TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"], .kitty),
+        (["TERM": "tmux-256color", "TERM_PROGRAM": "WezTerm"], .blocks),
+        (["TERM": "xterm-kitty", "NO_COLOR": "1"], .none), (["TERM": "xterm-kitty", "TMUX": "/tmp/x"], .blocks),
+    ])
+    func theEnvironmentSaysWhichPictures(_ environment: [String: String], _ kind: PictureKind) {
+        #expect(PictureKind(environment: environment) == kind)
+    }
+
     @Test func theClipboardTakesBase64() {
         var terminal = Emulator(columns: 10, rows: 2)
         terminal.feed(Clipboard.copy("Emma\n").utf8)

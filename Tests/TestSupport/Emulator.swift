@@ -16,7 +16,18 @@ public struct Emulator: Sendable {
     public private(set) var unknown: [String] = []
     /// How many frames came, each between two marks.
     public private(set) var frames = 0
+    /// The picture over the cells, by the graphics protocol of kitty.
+    public private(set) var image: Image?
     private var style = "0"
+
+    public struct Image: Hashable, Sendable {
+        public var x: Int
+        public var y: Int
+        public var keys: [String: String]
+        /// All pieces, in base64.
+        public var data: String
+        public var isWhole: Bool
+    }
     private var main: (cells: [[Character?]], cursor: (x: Int, y: Int))?
     private var pending: [UInt8] = []
 
@@ -134,11 +145,32 @@ public struct Emulator: Sendable {
             while end < pending.count, pending[end] != 0x07, pending[end] != 0x1B { end += 1 }
             guard end < pending.count, pending[end] == 0x07 || end + 1 < pending.count else { return nil }
             let text = String(decoding: pending[(start + 2)..<end], as: UTF8.self)
-            if text.hasPrefix("52;c;") { clipboard = String(text.dropFirst(5)) } else { unknown.append("string") }
+            if text.hasPrefix("52;c;") {
+                clipboard = String(text.dropFirst(5))
+            } else if pending[start + 1] == UInt8(ascii: "_"), text.hasPrefix("G") {
+                graphics(text.dropFirst())
+            } else {
+                unknown.append("string")
+            }
             return end - start + (pending[end] == 0x07 ? 1 : 2)
         default:
             unknown.append("escape \(pending[start + 1])")
             return 2
+        }
+    }
+
+    private mutating func graphics(_ text: Substring) {
+        let parts = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+        let pairs = parts[0].split(separator: ",").map { $0.split(separator: "=").map(String.init) }
+        let keys = Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }
+        let data = parts.count > 1 ? String(parts[1]) : ""
+        if keys["a"] == "d" {
+            image = nil
+        } else if keys["a"] == "T" {
+            image = Image(x: cursor.x, y: cursor.y, keys: keys, data: data, isWhole: keys["m"] != "1")
+        } else {
+            image?.data += data
+            image?.isWhole = keys["m"] != "1"
         }
     }
 
@@ -156,6 +188,7 @@ public struct Emulator: Sendable {
         case "J" where text == "2":
             cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
             styles = Array(repeating: Array(repeating: "0", count: columns), count: rows)
+            image = nil
         default: unknown.append("sequence \(text)\(last)")
         }
     }

@@ -30,7 +30,7 @@ import View
     /// A view with a daemon; what it asked for at first is dropped.
     private func connected(_ status: StatusReport = StatusReport(), columns: Int = 80, rows: Int = 24) -> ViewState {
         var view = ViewState(
-            size: Size(columns: columns, rows: rows), surface: Surface(now: 1_700_000_000_000), showsPictures: true)
+            size: Size(columns: columns, rows: rows), surface: Surface(now: 1_700_000_000_000), pictures: .blocks)
         _ = view.handle(.appeared, at: 0)
         _ = view.handle(.answered(.status, .success(Self.json(status))), at: 0)
         return view
@@ -183,9 +183,9 @@ import View
         #expect(width == height && width > 10)
         #expect(view.handle(.changed(status), at: 0).isEmpty, "not twice")
         let pixels = try #require(Pixels(width: 2, height: 2, bytes: Array(repeating: 9, count: 12)))
-        _ = view.handle(.pictured(name: "another", pixels), at: 0)
+        _ = view.handle(.pictured(name: "another", .blocks(pixels)), at: 0)
         #expect(!shown(view).contains("▀"))
-        _ = view.handle(.pictured(name: name, pixels), at: 0)
+        _ = view.handle(.pictured(name: name, .blocks(pixels)), at: 0)
         #expect(shown(view).contains("▀▀"))
         let smaller = view.handle(.resized(Size(columns: 40, rows: 10)), at: 0)
         #expect(smaller.isEmpty && !shown(view).contains("▀"))
