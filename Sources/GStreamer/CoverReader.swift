@@ -53,7 +53,7 @@ public actor CoverReader {
         _ = Library.ready
         let decoder = size.isPNG ? "pngdec" : "jpegdec"
         let line =
-            "filesrc name=file ! \(decoder) ! videoconvert ! videoscale ! "
+            "filesrc name=file ! \(decoder) ! videoconvert ! videoscale add-borders=false ! "
             + "video/x-raw,format=RGB,pixel-aspect-ratio=1/1,width=[1,\(width)],height=[1,\(height)]\(encoder) ! "
             + "fakesink name=sink sync=false"
         guard let pipeline = gst_parse_launch(line, nil) else { return nil }

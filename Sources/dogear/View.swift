@@ -26,7 +26,8 @@ struct ShowView: DogearCommand {
     func perform() throws { try Self.show(plain: plain) }
 
     static func show(plain: Bool) throws {
-        if plain || ["", "dumb"].contains(environment("TERM") ?? "") { try PlainViewer.run() }
+        let isDumb = ["", "dumb"].contains(environment("TERM") ?? "")
+        if plain || Terminals.areThere && isDumb { try PlainViewer.run() }
         guard Terminals.areThere else {
             throw ControlError(
                 .usage,

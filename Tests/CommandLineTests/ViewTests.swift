@@ -376,7 +376,9 @@ import Testing
         let dogear = Program(home: home, bus: bus.address)
         let outcome = try await dogear("view", "--plain", input: "search emma\npause\n")
         #expect(outcome.code == 0 && outcome.output.contains("1. Found emma — Somebody"))
-        #expect(await daemon.asked.last == .pause)
+        let asked = await daemon.asked
+        let search = try #require(asked.firstIndex(of: .search(words: "emma", limit: 100)))
+        #expect(asked[search...].contains(.pause), "one after the other")
         let refused = try await dogear("view")
         #expect(refused.code == 64 && refused.errors.contains("--plain"))
     }

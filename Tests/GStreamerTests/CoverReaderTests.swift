@@ -22,7 +22,8 @@ import Testing
         #expect(points.width == 31 && (20...21).contains(points.height))
         #expect(points.bytes.count == points.width * points.height * 3)
         for place in [0, points.bytes.count - 3] {
-            #expect(points.bytes[place] > 200 && points.bytes[place + 1] < 40 && points.bytes[place + 2] < 40)
+            let (red, green, blue) = (points.bytes[place], points.bytes[place + 1], points.bytes[place + 2])
+            #expect(red > 200 && green < 40 && blue < 40, "\(red) \(green) \(blue) at \(place)")
         }
         let png = try #require(await CoverReader().png(path, width: 100, height: 100))
         let size = try #require(PictureSize(png.bytes))
