@@ -38,7 +38,8 @@ public struct PlainState: Sendable {
     var told = 0
     var skip = (back: "15", forward: "30")
     private var said = ""
-    private var isBusy = false
+    /// What the listener asked for last, until it is answered.
+    private var pending: Question?
     private var waiting: [Event] = []
     var requests: [Request] = []
 
@@ -53,12 +54,12 @@ public struct PlainState: Sendable {
         case .typed, .ended: waiting.append(event)
         case .changed(let report): changed(report)
         case .answered(let question, let answer):
-            isBusy = false
+            if question == pending { pending = nil }
             self.answered(question, answer)
         case .appeared: say("The daemon is there.")
         case .left: say("The daemon has left. The next thing you ask for starts it again.")
         }
-        while !isBusy, !waiting.isEmpty {
+        while pending == nil, !waiting.isEmpty {
             switch waiting.removeFirst() {
             case .typed(let line): typed(line)
             case .ended: requests.append(.leave)
@@ -73,7 +74,7 @@ public struct PlainState: Sendable {
     mutating func say(_ line: String) { requests.append(.say(Clean.line(line))) }
 
     mutating func ask(_ question: Question) {
-        isBusy = true
+        pending = question
         requests.append(.ask(question))
     }
 

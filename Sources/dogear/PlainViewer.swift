@@ -56,7 +56,9 @@ import View
             switch request {
             case .say(let line): say(line)
             case .ask(let question): ask(question)
-            case .leave: _exit(0)
+            case .leave:
+                daemon?.close()
+                _exit(0)
             }
         }
     }

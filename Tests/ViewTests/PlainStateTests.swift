@@ -42,6 +42,8 @@ import View
         var view = PlainState(surface: Surface())
         _ = view.handle(.changed(emma))
         #expect(view.handle(.typed("continue")) == [.ask(.continued)])
+        // What the view asked for itself is none of it.
+        _ = view.handle(.answered(.settings, .success(json(SettingsReport(settings: [], problems: [])))))
         // The number waits for the list it is of.
         #expect(view.handle(.typed("2")).isEmpty)
         #expect(view.handle(.ended).isEmpty)
