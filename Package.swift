@@ -59,11 +59,14 @@ let package = Package(
         room("Control", "CBuild", "Listening", "DBus"),
         room("Launchers", "DBus"),
         room("Terminal", "Listening", "Control"),
+        room("Screen", "Terminal"),
+        room("View", "Screen", "Terminal", "Control", "DBus", "Listening"),
 
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
         room("Machine", "CMalloc", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
+        room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),
@@ -85,6 +88,8 @@ let package = Package(
             dependencies: [
                 "Daemon", "Control", "SDBus", "SDJournal", "DBus", "GStreamer", "Listening", "Terminal", argumentParser,
                 logging,
+                "Daemon", "Control", "EventLoop", "GStreamer", "SDBus", "SDJournal", "DBus", "Listening", "Screen",
+                "Terminal", "Termios", "View", argumentParser, logging,
             ],
             swiftSettings: strict),
 
@@ -97,7 +102,8 @@ let package = Package(
             name: "StandInTests", dependencies: ["StandIn"], resources: [.copy("Fixtures"), .copy("COVERAGE.md")],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus", "Catalogue"],
+            name: "TestSupport",
+            dependencies: ["Listening", "HTTP", "EventLoop", "DBus", "SDBus", "Catalogue", "Terminal"],
             path: "Tests/TestSupport",
             swiftSettings: strict),
         tests("ListeningTests", "Listening"),
@@ -109,6 +115,8 @@ let package = Package(
         tests("SDBusTests", "SDBus", "DBus", "EventLoop", "Listening"),
         tests("MachineTests", "Machine", "DBus", "EventLoop", "Listening", "SDBus", "TestSupport"),
         tests("TerminalTests", "Terminal", "Control", "Listening"),
+        tests("ScreenTests", "Screen", "TestSupport"),
+        tests("ViewTests", "View", "Screen", "Terminal", "Control", "DBus", "TestSupport"),
         // Runs the built program as a process.
         tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus", "TestSupport"),
         .executableTarget(

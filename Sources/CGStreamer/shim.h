@@ -83,3 +83,10 @@ static inline const char *dogear_factory_name(void *object) {
     GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(object));
     return factory ? gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(factory)) : NULL;
 }
+
+// What a sink got last; gst_sample_unref it. NULL if nothing.
+static inline GstSample *dogear_last_sample(void *sink) {
+    GstSample *sample = NULL;
+    g_object_get(sink, "last-sample", &sample, NULL);
+    return sample;
+}

@@ -26,6 +26,8 @@ public struct StatusReport: Codable, Hashable, Sendable {
     @OrNull public var queued: Int? = 0
     /// `user@host` of the account the item belongs to.
     @OrNull public var account: String?
+    /// Path of its cover, PNG or JPEG; null while there is none.
+    @OrNull public var cover: String?
     /// A sentence about what went wrong last, until something goes right.
     @OrNull public var error: String?
 

@@ -26,6 +26,7 @@ extension Service {
         report.parked = sync.parked
         report.queued = queue.items.count
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
+        report.cover = player.item?.coverPath
         report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice
         return report
     }

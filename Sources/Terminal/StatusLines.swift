@@ -57,7 +57,8 @@ extension StatusReport {
         return ([Figures.speed(rate)] + [owner].compactMap(\.self)).joined(separator: ", ")
     }
 
-    private var stateWord: String {
+    /// `Playing`.
+    public var stateWord: String {
         switch state {
         case .playing: "Playing"
         case .paused: "Paused"
@@ -69,7 +70,8 @@ extension StatusReport {
 
     private var share: Double { duration > 0 ? position / duration : 0 }
 
-    private func name(of chapter: ChapterRow) -> String {
+    /// `chapter 3/12 “The Name”`.
+    public func name(of chapter: ChapterRow) -> String {
         let title = Clean.line(chapter.title)
         return "chapter \(chapter.index)" + (chapters.map { "/\($0)" } ?? "") + (title.isEmpty ? "" : " “\(title)”")
     }
@@ -83,7 +85,8 @@ extension StatusReport {
         return "\(Figures.clock(into)) / \(Figures.clock(length))  (\(whole))"
     }
 
-    private var extras: [String] {
+    /// What is out of the ordinary: speed, volume, what is not sent.
+    public var extras: [String] {
         var extras: [String] = []
         if rate != 1 { extras.append(Figures.speed(rate)) }
         if volume != 1 { extras.append("volume \(Figures.percent(volume))") }

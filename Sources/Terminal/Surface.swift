@@ -70,10 +70,12 @@ public enum Figures {
         return "\(sign)\(hundredths / 100).\(rest % 10 == 0 ? "\(rest / 10)" : two(rest))"
     }
 
-    static func clock(_ seconds: Double) -> String { TimeText.clock(.seconds(seconds)) }
-    static func length(_ seconds: Double) -> String { TimeText.length(.seconds(seconds)) }
+    /// `1:02:03`
+    public static func clock(_ seconds: Double) -> String { TimeText.clock(.seconds(seconds)) }
+    /// `2 h 5 min`
+    public static func length(_ seconds: Double) -> String { TimeText.length(.seconds(seconds)) }
     static func two(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     /// `3 chapters`, `1 file`.
-    static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+    public static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
 }

@@ -4,7 +4,7 @@ import Glibc
 import Terminal
 
 @main
-struct Dogear: ParsableCommand {
+struct Dogear: DogearCommand {
     static let configuration = CommandConfiguration(
         commandName: "dogear",
         abstract: "Plays audiobooks and podcasts, from an Audiobookshelf server and from files, and keeps your place.",
@@ -14,9 +14,12 @@ struct Dogear: ParsableCommand {
               dogear play the hobbit
               dogear seek -30
 
+            'dogear' alone on a terminal is a view to look around, listen and steer in; 'dogear --plain' is the same in \
+            lines, for screen readers.
+
             Everything plays in the background: close the terminal, use the media keys. Times are 90, 15m, 1h30m or \
-            1:02:03; places are +30, -1:00, 12:30, 50%, chapter:7 or bookmark:2. WHAT is words to search for, an id, a file, a \
-            folder or an address.
+            1:02:03; places are +30, -1:00, 12:30, 50%, chapter:7 or bookmark:2. WHAT is words to search for, an id, a \
+            file, a folder or an address.
 
             --profile NAME, in front of a command or behind it, acts on another dogear of yours; DOGEAR_PROFILE in the \
             environment does the same.
@@ -29,7 +32,7 @@ struct Dogear: ParsableCommand {
                 name: "Listening",
                 subcommands: [
                     Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Undo.self,
-                    Queue.self, Status.self, Chapters.self, Speed.self, Volume.self, Sleep.self,
+                    Queue.self, Status.self, ShowView.self, Chapters.self, Speed.self, Volume.self, Sleep.self,
                 ]),
             CommandGroup(
                 name: "Finding",
@@ -48,13 +51,14 @@ struct Dogear: ParsableCommand {
     @Option(help: "Act on another dogear of yours, with accounts, places and a daemon of its own.")
     var profile: String?
 
-    func run() {
-        say(overview)
+    func perform() throws {
+        guard Terminals.areThere else { return say(overview) }
+        try ShowView.show(plain: false)
     }
 
     /// The program's start: the profile is taken out, and places such as `-30` are put behind `--`, for to the parser they look like options.
     static func main() {
-        let (profile, rest) = Terminal.Arguments.takingProfile(Array(CommandLine.arguments.dropFirst()))
+        var (profile, rest) = Terminal.Arguments.takingProfile(Array(CommandLine.arguments.dropFirst()))
         if let profile {
             do throws(ControlError) { _ = try Profile(profile) } catch {
                 exit(withError: ValidationError(error.message))
@@ -63,6 +67,7 @@ struct Dogear: ParsableCommand {
         }
         // The bus and systemd wait for this one: making a parser of every command takes longer than all else it begins with.
         if rest == ["daemon"] { Glibc.exit(runDaemon(jsonLog: false)) }
+        if rest.first == "--plain" { rest.insert("view", at: 0) }
         main(Terminal.Arguments.guardingJumps(rest))
     }
 }

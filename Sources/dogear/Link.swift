@@ -22,20 +22,20 @@ struct Link {
         do throws(BusError) {
             return try report(member, arguments, limit)
         } catch {
-            guard isUnstartable(error) else { throw sentence(error) }
+            guard Self.isUnstartable(error) else { throw Self.sentence(error) }
         }
         try DaemonStarter(bus: bus, peer: peer).start()
-        do throws(BusError) { return try report(member, arguments, limit) } catch { throw sentence(error) }
+        do throws(BusError) { return try report(member, arguments, limit) } catch { throw Self.sentence(error) }
     }
 
     /// Whether the daemon runs; never starts it.
     func isRunning() throws -> Bool {
-        do throws(BusError) { return try bus.hasOwner(peer.name) } catch { throw sentence(error) }
+        do throws(BusError) { return try bus.hasOwner(peer.name) } catch { throw Self.sentence(error) }
     }
 
     /// From now on ``next()`` tells what happens.
     func watch() throws {
-        do throws(BusError) { try bus.watch(peer) } catch { throw sentence(error) }
+        do throws(BusError) { try bus.watch(peer) } catch { throw Self.sentence(error) }
     }
 
     /// Waits for the next signal, or for the daemon to come or leave.
@@ -43,7 +43,7 @@ struct Link {
         do throws(BusError) {
             while true { if let event = try bus.next() { return event } }
         } catch {
-            throw sentence(error)
+            throw Self.sentence(error)
         }
     }
 
@@ -54,14 +54,14 @@ struct Link {
     }
 
     /// The bus knows no way to start the daemon: nothing is installed.
-    private func isUnstartable(_ error: BusError) -> Bool {
+    static func isUnstartable(_ error: BusError) -> Bool {
         [
             "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
             "org.freedesktop.DBus.Error.Spawn.ServiceNotFound", "org.freedesktop.systemd1.NoSuchUnit",
         ].contains(error.name)
     }
 
-    private func sentence(_ error: BusError) -> ControlError {
+    static func sentence(_ error: BusError) -> ControlError {
         if let own = ControlError(error) { return own }
         let name = error.name
         let problem =

@@ -7,6 +7,7 @@ let overview = """
       dogear search WORDS    find something
       dogear play [WORDS]    play it, or go on with the last; a file or a folder will do too
       dogear status          what plays and where
+      dogear view            all of this on one screen; on a terminal, 'dogear' alone does it
       dogear pause, toggle, next, previous, seek -30, undo, speed 1.25, volume 40%, sleep 30m
 
     All commands: dogear --help. One of them: dogear play --help. When something is wrong: dogear doctor.

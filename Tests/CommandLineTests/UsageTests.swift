@@ -21,6 +21,14 @@ struct UsageTests {
         #expect(outcome.errors.isEmpty)
     }
 
+    @Test func theViewIsToldOfInTheHelp() async throws {
+        let outcome = try await dogear("view", "--help")
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains("Example:\n  dogear view") && outcome.output.contains("--plain"))
+        let plain = try await dogear("--plain", "--help")
+        #expect(plain.output == outcome.output)
+    }
+
     @Test func version() async throws {
         let outcome = try await dogear("--version")
         #expect(outcome.code == 0)

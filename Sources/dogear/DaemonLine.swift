@@ -1,0 +1,91 @@
+import Control
+import DBus
+import EventLoop
+import Listening
+import SDBus
+import View
+
+/// The daemon as a view follows it: by its signals, and by questions that nothing waits for.
+@LoopActor final class DaemonLine {
+    private let bus: Bus
+    private let name: String
+    private let handler: @LoopActor (ViewEvent) -> Void
+    private var matches: [SignalMatch] = []
+    private let starter = Starter()
+    private static let driver = "org.freedesktop.DBus"
+    /// Microseconds for an answer.
+    private static let limit: UInt64 = 120_000_000
+
+    init(
+        _ handler: @escaping @LoopActor (ViewEvent) -> Void, onLost: @escaping @LoopActor (String) -> Void
+    ) throws {
+        name = try Profile.present.bus
+        self.handler = handler
+        bus = try Bus(.session) { error in onLost("\(error.message), and the daemon with it") }
+        try hear("Changed", StatusReport.self) { .changed($0) }
+        try hear("Refreshed", LibrariesReport.self) { .refreshed($0) }
+        try hear("Logged", LogsReport.Row.self) { .logged($0) }
+        let owners = try bus.match(
+            sender: Self.driver, path: "/org/freedesktop/DBus", interface: Self.driver, member: "NameOwnerChanged",
+            first: name
+        ) { values, _ in
+            guard values.count == 3, let owner = try? values[2].string() else { return }
+            handler(owner.isEmpty ? .left : .appeared)
+        }
+        matches.append(owners)
+    }
+
+    /// Sends what is on its way, and hears no more.
+    func close() {
+        for match in matches { match.cancel() }
+        bus.close()
+    }
+
+    private func hear<Report: Decodable>(
+        _ member: String, _ type: Report.Type, _ event: @escaping @LoopActor (Report) -> ViewEvent
+    ) throws {
+        let handler = handler
+        let match = try bus.match(
+            sender: name, path: ControlName.path, interface: ControlName.interface, member: member
+        ) { values, _ in
+            // Of another version: what it says cannot be shown, and is no reason to stop.
+            guard let text = try? values.first?.string(), let report = try? decode(type, text) else { return }
+            handler(event(report))
+        }
+        matches.append(match)
+    }
+
+    /// - Returns: the report as JSON, or why there is none.
+    func ask(_ question: Question) async -> Result<String, ControlError> {
+        let (member, arguments) = question.call
+        var outcome = await call(member, arguments)
+        if case .failure(let error) = outcome, Link.isUnstartable(error) {
+            do throws(ControlError) { try await starter.start() } catch { return .failure(error) }
+            outcome = await call(member, arguments)
+        }
+        return outcome.mapError(Link.sentence)
+    }
+
+    private func call(_ member: String, _ arguments: [Value]) async -> Result<String, BusError> {
+        do throws(BusError) {
+            let answer = try await bus.call(
+                name, ControlName.path, ControlName.interface, member, arguments, timeout: Self.limit)
+            guard let report = answer.first else { return .failure(.failed("the daemon gave an empty answer")) }
+            return .success(try report.string())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Starting takes a moment and waits: on a thread of its own.
+    private actor Starter {
+        private static let thread = ThreadExecutor(name: "starter", wait: Sleep())
+        nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
+
+        func start() throws(ControlError) {
+            do { _ = try Link().ask("Status") } catch {
+                throw error as? ControlError ?? ControlError(.failed, "\(error)")
+            }
+        }
+    }
+}
