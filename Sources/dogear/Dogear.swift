@@ -32,7 +32,7 @@ struct Dogear: DogearCommand {
                 name: "Listening",
                 subcommands: [
                     Play.self, Pause.self, Toggle.self, Stop.self, Next.self, Previous.self, Seek.self, Undo.self,
-                    Queue.self, Status.self, ShowView.self, Chapters.self, Speed.self, Volume.self, Sleep.self,
+                    Queue.self, Status.self, ShowView.self, Chapters.self, Speed.self, Volume.self, SetSleep.self,
                 ]),
             CommandGroup(
                 name: "Finding",

@@ -3,7 +3,7 @@ import Control
 import Listening
 import Terminal
 
-struct Sleep: DogearCommand {
+struct SetSleep: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let listening end by itself: after a time, with a chapter, or with the item.",
         discussion: """
