@@ -178,15 +178,15 @@ import Testing
         try await House.with(extra: ["DOGEAR_AUDIO_SINK": Recording.sink(path)]) { house in
             try await house.daemon()
             try await house.logIn()
-            try await house.done("settings", "sleep.fade", "3")
+            try await house.done("settings", "sleep.fade", "12")
             try await house.done("play", "tidebook", "--at", "31")
-            try await house.done("sleep", "4")
+            try await house.done("sleep", "3")
             try await house.status("asleep") { $0.state == .paused }
             // The jump back empties the recording, and what is heard from there on is as loud as ever.
             try await house.done("play")
             try await eventually("sound") { Recording.seconds(path) > 1 ? true : nil }
             #expect(try Recording(path).strength(from: 0, to: 1) > 0.45)
-            try await house.done("sleep", "3")
+            try await house.done("sleep", "12")
             let fading = try await eventually("softer sound") {
                 let heard = try Recording(path)
                 return heard.strength(from: heard.seconds - 0.1, to: heard.seconds) < 0.15 ? heard.seconds : nil

@@ -11,7 +11,7 @@ import Testing
             let status = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
             let keys = [
                 "account", "buffered", "chapter", "chapters", "duration", "error", "item", "parked", "position",
-                "queued", "rate", "sleep", "state", "unsent", "volume",
+                "queued", "rate", "rateOf", "sleep", "state", "unsent", "volume",
             ]
             #expect(status.keys.sorted() == keys)
             #expect(status["state"] as? String == "empty")

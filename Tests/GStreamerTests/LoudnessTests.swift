@@ -27,13 +27,13 @@ import Testing
         #expect(try await rig.word() == .seeked(to: .seconds(5)))
         rig.engine.play(rig.load)
         _ = try await hear(rig) { $0.seconds > 0.5 && $0.strength(from: 0, to: 0.5) > 0.45 }
-        rig.engine.fade(rig.load, Fading(left: .seconds(2), length: .seconds(2)))
+        rig.engine.fade(rig.load, Fading(left: .seconds(12), length: .seconds(12)))
         let faded = try await hear(rig) { $0.seconds > 0.6 && last($0) == 0 }
         rig.engine.fade(rig.load, nil)
         _ = try await hear(rig) { last($0) > 0.45 }
         let steps = faded.strengths(from: 0, to: faded.seconds, window: 0.05)
         #expect(zip(steps, steps.dropFirst()).allSatisfy { $1 < $0 + 0.02 }, "never louder: \(steps)")
-        #expect(steps.filter { (0.02...0.4).contains($0) }.count >= 8, "little by little: \(steps)")
+        #expect(steps.filter { (0.02...0.4).contains($0) }.count >= 3, "little by little: \(steps)")
         // The pitch tells that nothing was left out: it was heard where it should be.
         let original = try #require(faded.original(at: 0.4))
         #expect(abs(original - 5.4) < 0.05)
