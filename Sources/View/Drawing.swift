@@ -15,8 +15,12 @@ struct Hit: Hashable, Sendable {
         case row(Int)
         case field
         case toggle
+        /// Of a menu, by its key.
+        case entry(Character)
         /// A line from one place to another, in seconds.
         case bar(from: Double, to: Double)
+
+        var isEntry: Bool { if case .entry = self { true } else { false } }
     }
     var area: Area
     var target: Target
@@ -36,6 +40,7 @@ extension ViewState {
         if miniRows > 0 { drawMini(&drawing, at: now) }
         drawBottom(&drawing)
         if let page { drawPage(page, &drawing) }
+        if let menu { drawMenu(menu, &drawing) }
         return drawing
     }
 

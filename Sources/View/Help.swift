@@ -7,7 +7,7 @@ enum Help {
         switch state.tab {
         case .player:
             return [("Space", state.status.state == .playing ? "pause" : "play")] + rest + [
-                ("← →", "skip"), ("n p", "chapter"), ("[ ]", "speed"), ("- +", "volume"), ("u", "undo"),
+                ("← →", "skip"), ("n p", "chapter"), ("[ ]", "speed"), ("- +", "volume"), ("s", "sleep"), ("u", "undo"),
                 ("Enter", "go to chapter"),
             ]
         case .queue:
@@ -31,6 +31,7 @@ enum Help {
           [ ] =           slower, faster, normal speed
           - +             softer, louder
           u               undo the last jump
+          s               end listening later: sleep
           /               search
           Ctrl-L          draw everything anew
           q, Ctrl-C       leave; what plays goes on

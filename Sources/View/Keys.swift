@@ -31,6 +31,7 @@ extension ViewState {
         default: break
         }
         notice = nil
+        if let menu { return choose(key, from: menu) }
         if page != nil { return turnPage(key) }
         if isTyping { return type(key) }
         if pressAnywhere(key, at: now) { return }
@@ -63,6 +64,7 @@ extension ViewState {
         case .text("n"): act(Act("Next"))
         case .text("p"): act(Act("Previous"))
         case .text("u"): act(Act("Undo", [.string("")], done: "Back where you were before the last jump."))
+        case .text("s"): menu = .sleep
         case .text("/"):
             go(to: .library)
             opened = nil
@@ -314,7 +316,13 @@ extension ViewState {
                 page = nil
                 return
             }
-            guard let hit = draw(at: now).hits.last(where: { $0.area.contains(mouse.x, mouse.y) }) else { return }
+            let hit = draw(at: now).hits.last { $0.area.contains(mouse.x, mouse.y) }
+            // Beside a menu a click only leaves it.
+            if menu != nil, hit?.target.isEntry != true {
+                menu = nil
+                return
+            }
+            guard let hit else { return }
             click(hit, mouse, at: now)
         case .drag, .release: break
         }
@@ -325,6 +333,7 @@ extension ViewState {
         case .tab(let tab): go(to: tab)
         case .field: isTyping = true
         case .toggle: act(Act("Toggle"))
+        case .entry(let key): press(.text(key), at: now)
         case .row(let index):
             isTyping = false
             // A second click on what is chosen is the same as Enter.

@@ -8,6 +8,7 @@ extension PlainState {
     static let help = [
         "play, pause, back, forward, next, previous, undo: as they say. seek 12:30, seek +60, chapter 3: to a place.",
         "faster, slower, speed 1.25; louder, softer, volume 40%.",
+        "sleep 30m, sleep chapter, sleep +15m, sleep off: when listening ends by itself.",
         "continue, latest, libraries, queue, chapters, search WORDS: lists. more: their next rows.",
         "A number: plays that row, or opens it. add 3: into the queue; add 3 next: plays next; remove 3: out of the queue.",
         "about 3, finish 3; finish: what plays. where: what plays and where. logs: the last lines. menu: the start.",
@@ -51,6 +52,7 @@ extension PlainState {
         case "louder": volume("+10%")
         case "softer": volume("-10%")
         case "volume": volume(rest)
+        case "sleep" where !rest.isEmpty: act("Sleep", [.string(rest)], done: "Sleep: \(rest).")
         case "continue", "c": ask(.continued)
         case "latest", "l": ask(.latest(page: 1))
         case "libraries", "library": ask(.libraries)

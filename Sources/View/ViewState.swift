@@ -78,6 +78,7 @@ public struct ViewState: Sendable {
 
     var notice: Notice?
     var page: Page?
+    var menu: Menu?
     var skip = (back: "15", forward: "30")
     var underWay: Set<Question> = []
     /// Asked for again while an answer was on its way: that one may be out of date.

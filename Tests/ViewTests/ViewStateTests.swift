@@ -161,6 +161,21 @@ import View
         #expect(questions(refused) == [.status])
     }
 
+    @Test func sleepIsChosenFromAMenu() {
+        var view = connected(Self.playing())
+        #expect(press(&view, "s").isEmpty && shown(view).contains("at the end of the chapter"))
+        #expect(questions(press(&view, "c")).map(\.call.arguments) == [[.string("chapter")]])
+        #expect(!shown(view).contains("at the end of the chapter"))
+        _ = press(&view, "s")
+        #expect(view.handle(.input(.key(.escape)), at: 0).isEmpty)
+        #expect(!shown(view).contains("in an hour"))
+        _ = press(&view, "s")
+        let lines = shown(view).split(separator: "\n", omittingEmptySubsequences: false)
+        let row = lines.firstIndex { $0.contains("in an hour") } ?? 0
+        let clicked = view.handle(.input(.mouse(Mouse(.press, x: 6, y: row))), at: 0)
+        #expect(questions(clicked).map(\.call.arguments) == [[.string("1h")]])
+    }
+
     @Test func withoutALoginTheCommandIsTold() {
         var view = connected()
         let error = ControlError(.notSignedIn, "not signed in to any server; run 'dogear login ADDRESS' first")
@@ -200,7 +215,7 @@ import View
     @Test func whateverHappensInWhateverOrderItDraws() {
         var numbers = SeededNumbers(seed: 20)
         let keys: [Input] =
-            "123456?qhl[]=-+npu/jkgGaAfixJKLoreycC \r".map { .key($0 == "\r" ? .enter : .text($0)) } + [
+            "123456?qhl[]=-+nspu/jkgGaAfixJKLoreycC \r".map { .key($0 == "\r" ? .enter : .text($0)) } + [
                 .key(.up), .key(.down), .key(.pageDown), .key(.pageUp), .key(.home), .key(.end), .key(.escape),
                 .key(.tab), .key(.backTab), .key(.backspace), .key(.delete), .paste("日本 \u{1B}[2J"), .focus(true),
                 .key(.control("l")), .alt(.text("x")),
