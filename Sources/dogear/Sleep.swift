@@ -5,6 +5,7 @@ import Terminal
 
 struct SetSleep: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "sleep",
         abstract: "Let listening end by itself: after a time, with a chapter, or with the item.",
         discussion: """
             Example:
