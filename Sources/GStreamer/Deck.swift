@@ -50,15 +50,18 @@ actor Deck {
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
     private let sink: String
+    private let patience: Double
     private let shelf: any ByteShelf
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
 
     init(
-        sink: String, shelf: any ByteShelf, queue: OrderQueue, report: @escaping @Sendable (EngineReport) -> Void
+        sink: String, shelf: any ByteShelf, patience: Double, queue: OrderQueue,
+        report: @escaping @Sendable (EngineReport) -> Void
     ) {
         self.sink = sink
+        self.patience = patience
         self.shelf = shelf
         self.queue = queue
         self.report = report
@@ -95,7 +98,8 @@ actor Deck {
         }
         do {
             let turn = try Turn(
-                needle: needle, sink: sink, shelf: shelf, rate: rate, volume: volume, report: report,
+                needle: needle, sink: sink, shelf: shelf, patience: patience, rate: rate, volume: volume,
+                report: report,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
             turn.set(boost: boost)

@@ -15,13 +15,14 @@ public final class GStreamerEngine: Engine {
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
     ///   - bytes: what streams are read from. Playlists apart: GStreamer fetches them, and what they name.
+    ///   - patience: seconds after which a file that does not open, and says nothing, is given up.
     ///   - report: called on the gstreamer thread, in order.
     public init(
-        sink: String, bytes: any ByteShelf, report: @escaping @Sendable (EngineReport) -> Void
+        sink: String, bytes: any ByteShelf, patience: Double = 10, report: @escaping @Sendable (EngineReport) -> Void
     ) {
         let queue = OrderQueue()
         self.queue = queue
-        let deck = Deck(sink: sink, shelf: bytes, queue: queue, report: report)
+        let deck = Deck(sink: sink, shelf: bytes, patience: patience, queue: queue, report: report)
         self.deck = deck
         queue.wake = { [weak deck] in
             guard let deck else { return }

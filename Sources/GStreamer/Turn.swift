@@ -56,6 +56,8 @@ final class Turn {
     var supplying: Task<Void, Never>?
     /// Ends an opening that GStreamer forgets about.
     var patience: Task<Void, Never>?
+    /// Seconds after which a file that does not open, and says nothing, is given up.
+    let openingLimit: Double
     /// The sound dies away, since then: microseconds, monotonic.
     var fading: (course: Fading, since: Int64)?
     var fadeSteps: Task<Void, Never>?
@@ -65,12 +67,13 @@ final class Turn {
     var openedAt: UInt64 = 0
 
     init(
-        needle: Needle, sink: String, shelf: any ByteShelf, rate: Double, volume: Double,
+        needle: Needle, sink: String, shelf: any ByteShelf, patience: Double, rate: Double, volume: Double,
         report: @escaping @Sendable (EngineReport) -> Void,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         load = needle.load
         self.needle = needle
+        openingLimit = patience
         self.report = report
         self.post = post
         self.rate = rate.clamped(to: 0.5...3)

@@ -101,8 +101,9 @@ extension Turn {
         patience?.cancel()
         let stamp = since
         let post = self.post
+        let limit = isFetched ? max(90, openingLimit) : openingLimit
         patience = Task {
-            guard (try? await Task.sleep(for: .seconds(isFetched ? 90 : 10))) != nil else { return }
+            guard (try? await Task.sleep(for: .seconds(limit))) != nil else { return }
             post(.overdue, stamp)
         }
     }

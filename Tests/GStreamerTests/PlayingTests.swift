@@ -13,7 +13,8 @@ struct Rig {
 
     init(_ name: String, bytes: any ByteShelf = LoopbackBytes()) {
         path = "\(Sounds.folder)/\(name).raw"
-        engine = GStreamerEngine(sink: Recording.sink(path), bytes: bytes, report: reports.add)
+        engine = GStreamerEngine(
+            sink: Recording.sink(path), bytes: bytes, patience: Double(120 * Sanitizer.patience), report: reports.add)
     }
 
     func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }
