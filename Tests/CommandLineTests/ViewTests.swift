@@ -244,9 +244,10 @@ import Testing
         let terminal = try view()
         try await terminal.shows("Chapter III")
         try await daemon.emit("Changed", Self.status(state: .playing))
-        try await terminal.shows("Playing")
+        func clocks(_ text: String) -> [Substring] { text.split(separator: "\n").filter { $0.contains("━") } }
+        let begun = clocks(try await terminal.shows("Playing").text)
         // Between signals by its own clock.
-        try await terminal.shows("12:07")
+        try await terminal.until("its clocks have gone on") { clocks($0.text) != begun }
         var later = Self.status(state: .buffering)
         (later.position, later.error) = (1300, "the server does not answer")
         try await daemon.emit("Changed", later)
