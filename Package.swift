@@ -65,7 +65,7 @@ let package = Package(
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
-        room("Machine", "CMalloc", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
+        room("Machine", "CMalloc", "CSystemd", "SDBus", "EventLoop", "DBus", "Folders", "Listening"),
         room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
@@ -86,8 +86,6 @@ let package = Package(
         .executableTarget(
             name: "dogear",
             dependencies: [
-                "Daemon", "Control", "SDBus", "SDJournal", "DBus", "GStreamer", "Listening", "Terminal", argumentParser,
-                logging,
                 "Daemon", "Control", "EventLoop", "GStreamer", "SDBus", "SDJournal", "DBus", "Listening", "Screen",
                 "Terminal", "Termios", "View", argumentParser, logging,
             ],

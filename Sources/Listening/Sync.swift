@@ -137,7 +137,6 @@ public struct Sync: Sendable {
     /// A request is on its way.
     public var isSending: Bool { !inFlight.isEmpty }
     /// The present session, for the one that streams from it.
-    public var liveID: String? { live?.id }
     public func liveID(of item: ItemID) -> String? { live.flatMap { $0.item == item ? $0.id : nil } }
 
     /// The account part of an Audiobookshelf item; other sources have no server to tell.

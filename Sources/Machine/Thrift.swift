@@ -1,4 +1,5 @@
 internal import CMalloc
+internal import Folders
 internal import Glibc
 
 /// Memory that is kept for nothing goes back to the computer: a player is there all day.
@@ -23,12 +24,12 @@ public enum Thrift {
 
     /// Where this program's code lies; never written to, so that nothing is lost with it.
     private static func ownCode() -> [UnsafeMutableRawBufferPointer] {
-        guard let maps = contents(of: "/proc/self/maps") else { return [] }
+        guard let maps = try? PrivateFiles.read("/proc/self/maps") else { return [] }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let length = readlink("/proc/self/exe", &path, Int(PATH_MAX))
         guard length > 0 else { return [] }
         let own = String(decoding: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return maps.split(separator: "\n").compactMap { line in
+        return String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
             // "start-end rights offset device inode      path"
             let fields = line.split(separator: " ", maxSplits: 5)
             guard fields.count == 6, fields[1] == "r-xp", fields[5].drop(while: { $0 == " " }) == own else {
@@ -38,14 +39,5 @@ public enum Thrift {
             guard ends.count == 2, let start = UnsafeMutableRawPointer(bitPattern: ends[0]) else { return nil }
             return UnsafeMutableRawBufferPointer(start: start, count: Int(ends[1] - ends[0]))
         }
-    }
-
-    private static func contents(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

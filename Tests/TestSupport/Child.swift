@@ -85,9 +85,10 @@ public final class Child: Sendable {
         return (ends[0], ends[1])
     }
 
-    private static func spawn(
+    /// - Parameter flags: of `posix_spawn`, beside those that give it signals as a shell does.
+    static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String: String],
-        _ actions: inout posix_spawn_file_actions_t
+        _ actions: inout posix_spawn_file_actions_t, flags: Int16 = 0
     ) throws -> Int32 {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -98,7 +99,7 @@ public final class Child: Sendable {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | flags)
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         var variables = Sanitizer.handingOn(environment).map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + variables { free(text) } }

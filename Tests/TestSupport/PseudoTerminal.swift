@@ -116,24 +116,8 @@ public final class PseudoTerminal: Sendable {
         for descriptor in 3..<min(Int32(FD_SETSIZE), getdtablesize()) {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
         // POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | 0x80)
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var variables = Sanitizer.handingOn(environment).map { strdup("\($0)=\($1)") } + [nil]
-        defer { for text in words + variables { free(text) } }
-        var pid: Int32 = 0
-        let code = posix_spawnp(&pid, program, &actions, &attributes, &words, &variables)
-        guard code == 0 else { throw TestFailure("cannot run \(program): \(String(cString: strerror(code)))") }
-        return pid
+        return try Child.spawn(program, arguments, environment, &actions, flags: 0x80)
     }
 }
 
