@@ -47,7 +47,7 @@ extension Service {
                 if let place = places[stretch.item], place.updated > stretch.updated { await shelves.tell(place) }
             }
             let writes = try await store.progressWrites()
-            let bookmarks = try await store.bookmarks()
+            let bookmarks = try await store.owedBookmarks()
             sync { $0.restore(stretches, writes, bookmarks, at: time.now) }
             if let last = try await store.lastPlayed(), player.phase == .empty {
                 let rate = await rate(of: last.item)

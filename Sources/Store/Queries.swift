@@ -158,6 +158,14 @@ extension Store {
         }
     }
 
+    /// Those that a server has yet to be told of, and those it refused, by item and time.
+    public func owedBookmarks() async throws(StoreError) -> [Bookmark] {
+        try await perform { db in
+            let sql = "SELECT * FROM bookmarks WHERE owed IS NOT NULL ORDER BY item, time"
+            return try Row.fetchAll(db.kept(sql)).compactMap(Bookmark.init)
+        }
+    }
+
     /// Of those items of an account whose bookmarks its server keeps.
     public func bookmarks(account: String) async throws(StoreError) -> [Bookmark] {
         try await perform { db in

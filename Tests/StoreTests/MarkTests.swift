@@ -37,6 +37,7 @@ import Testing
             try await store.write(.bookmark(mark(5, "renamed", owed: .put)), .removeBookmark(mark(30).id))
             #expect(try await store.bookmarks(of: emma) == [mark(5, "renamed", owed: .put), refused])
             #expect(try await store.bookmarks() == [mark(5, "renamed", owed: .put), refused, mark(5, of: ulysses)])
+            #expect(try await store.owedBookmarks() == [mark(5, "renamed", owed: .put), refused])
         }
     }
 
