@@ -16,6 +16,8 @@ extension Turn {
 
     /// What is left when sound is stopped for want of more, so that none of it is lost.
     static let reserve = BookTime.seconds(0.2)
+    /// What must have come to the sink meanwhile for sound to go on without anything new.
+    static let regained = BookTime.seconds(0.5)
     /// How far ahead a parser is let read on to get there.
     static let stride = BookTime.seconds(10)
 
@@ -37,11 +39,18 @@ extension Turn {
     func checkSupply() {
         guard let feed = crate.feed, feed.want != nil else { return }
         guard case .steady = phase else { return interruptIfStuck() }
-        guard wantsToPlay, !isFilling else { return }
+        guard wantsToPlay else { return }
         let number = feed.number
         let post = self.post
         let stamp = since
         let left = pipeline.supply - Self.reserve
+        if isFilling {
+            // On a busy machine it was only the decoder that came late: what is here is played out.
+            guard left > Self.regained else { return }
+            isFilling = false
+            applyPlaying()
+            return watchSupply()
+        }
         guard left <= .zero else { return watchSupply(after: left + .seconds(0.02)) }
         supplying?.cancel()
         isFilling = true
@@ -49,7 +58,15 @@ extension Turn {
         let seconds = needle.reel.tracks[needle.lastTrack].duration.seconds
         let enough = seconds > 0 ? (Double(feed.fileSize) / seconds * 2).clamped(to: 4096...262_144) : 32_768
         supplying = Task {
-            await feed.refill(Int(enough))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    while (try? await Task.sleep(for: .milliseconds(300))) != nil {
+                        post(.starving(feed: number), stamp)
+                    }
+                }
+                await feed.refill(Int(enough))
+                group.cancelAll()
+            }
             post(.refilled(feed: number), stamp)
         }
     }

@@ -32,12 +32,14 @@ struct Rig {
     func play(until place: BookTime, hearing seconds: Double = 0) async throws {
         engine.play(load)
         var last = BookTime.zero
+        let limit = ContinuousClock.now + .seconds(180 * Sanitizer.patience)
         while let position = engine.position(load), position < place || Recording.seconds(path) < seconds {
             #expect(position >= last)
             last = position
             if let said = reports.all.last(where: { $0.load == load }), case .failed = said.word {
                 throw Unexpected(word: said.word)
             }
+            guard ContinuousClock.now < limit else { throw Reports.Silence() }
             // A position has no event to wait for; spinning would starve the pipeline on a small machine.
             try await Task.sleep(for: .milliseconds(5))
         }
@@ -45,6 +47,14 @@ struct Rig {
     }
 
     struct Unexpected: Error { let word: EngineReport.Word }
+}
+
+/// All of the tone is there, in order, from one moment of it to the end of the recording.
+func expectUnbroken(_ heard: Recording, from start: Double) throws {
+    for time in stride(from: 0.1, to: heard.seconds - 0.15, by: 0.1) {
+        let original = try #require(heard.original(at: time))
+        #expect(abs(original - start - time) < 0.05, "at \(time)")
+    }
 }
 
 func files(_ paths: [String], seconds: Double) -> [Track] {

@@ -45,10 +45,11 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
         }
         let rig = Rig("http-parts", bytes: LoopbackBytes())
         _ = try await rig.open(streams(["\(server.address)/0", "\(server.address)/1"], seconds: 6), at: .seconds(5))
-        try await rig.play(until: .seconds(7))
-        let heard = try rig.heard
-        let last = try #require(heard.original(at: heard.seconds - 0.1))
-        #expect(abs(last - 6.9) < 0.25)
+        try await rig.play(until: .seconds(7), hearing: 1.8)
+        // A second file whose length the server is slow to tell is opened anew, and the recording with it.
+        let start = try #require(try rig.heard.original(at: 0.1)) - 0.1
+        #expect(min(abs(start - 5), abs(start - 6)) < 0.05)
+        try expectUnbroken(try rig.heard, from: start)
         rig.engine.seek(rig.load, to: .seconds(1))
         #expect(try await rig.word() == .seeked(to: .seconds(1)))
     }

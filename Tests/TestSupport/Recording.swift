@@ -7,11 +7,14 @@ public struct Recording: Sendable, CustomStringConvertible, CustomReflectable {
     public static let rate = 48000
     public let samples: [Float]
 
-    /// A sink for the engine: paced by the clock like a sound card, kept in a file.
+    /// A sink for the engine: paced by the clock like a sound card, kept in a file. A pause may stop the writing in the
+    /// middle of a buffer; without the queue what comes next would then wait for it, and the pause for what comes next.
     public static func sink(_ path: String) -> String {
         """
         audioconvert ! audioresample ! audio/x-raw,format=F32LE,channels=1,rate=\(rate) ! tee name=t \
-        t. ! fakesink sync=true t. ! filesink async=false sync=false buffer-mode=unbuffered location=\(path)
+        t. ! fakesink sync=true \
+        t. ! queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 \
+        ! filesink async=false sync=false buffer-mode=unbuffered location=\(path)
         """
     }
 
