@@ -105,7 +105,9 @@ extension Service {
             let serverNow = self.serverNow(of: item.id, at: now)
             // Where the listener has moved to meanwhile; stopped meanwhile, nothing is to be told.
             let isBegun = player.phase != .stopped
-            let known = opened.place.map { $0.isFinished ? nil : $0.position } ?? .zero
+            // A finished item that starts over is finished until something of it is heard, unless a place was asked for.
+            let finished = beginning.isChosen ? BookTime.unknown : nil
+            let known = opened.place.map { $0.isFinished ? finished : $0.position } ?? .zero
             sync { sync in
                 sync.opened(
                     session: session, item: item.id, at: position, duration: item.duration, serverNow: serverNow,

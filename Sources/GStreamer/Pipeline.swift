@@ -164,6 +164,9 @@ final class Pipeline {
         return PendingSeek(pad: pad, event: event)
     }
 
+    /// Something that is heard has come since the file was opened or sought in.
+    var hasSound: Bool { ears.segments.hasSound }
+
     /// How much longer there will be sound if nothing more is read.
     var supply: BookTime {
         let now = gst_element_get_current_running_time(playbin)

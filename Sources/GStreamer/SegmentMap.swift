@@ -32,6 +32,9 @@ final class SegmentMap: Sendable {
     private let state = Locked(State())
     /// Buffers before this are not heard; 0 while there are none. Apart from the lock: it is read for each buffer.
     private let threshold = Atomic<UInt64>(0)
+    /// Something that is heard has come since the file was opened or sought in.
+    private let sounds = Atomic(false)
+    var hasSound: Bool { sounds.load(ordering: .relaxed) }
 
     /// A flush seek is on its way, and brings the rate itself.
     func expect(target: UInt64, rate: Double) {
@@ -45,6 +48,7 @@ final class SegmentMap: Sendable {
     func reopen() {
         state.withLock { $0 = State() }
         threshold.store(0, ordering: .relaxed)
+        sounds.store(false, ordering: .relaxed)
     }
 
     /// Nothing is on its way any more: running time begins anew.
@@ -54,6 +58,7 @@ final class SegmentMap: Sendable {
             state.reached = 0
         }
         threshold.store(0, ordering: .relaxed)
+        sounds.store(false, ordering: .relaxed)
     }
 
     /// - Returns: what to go on with instead; nil to leave the segment as it is.
@@ -119,11 +124,15 @@ final class SegmentMap: Sendable {
         guard let buffer = dogear_probe_buffer(info) else { return false }
         saw(buffer: buffer)
         let target = threshold.load(ordering: .relaxed)
-        guard target > 0 else { return false }
+        guard target > 0 else {
+            sounds.store(true, ordering: .relaxed)
+            return false
+        }
         let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
         // Without times (all ones) it cannot be told, and is heard.
         if start < target, duration < target, start + duration <= target { return true }
         threshold.store(0, ordering: .relaxed)
+        sounds.store(true, ordering: .relaxed)
         return false
     }
 }

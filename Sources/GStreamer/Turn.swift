@@ -40,6 +40,10 @@ final class Turn {
     var waiting: (place: BookTime, aim: Int)?
     var isFilling = false
     var saidBuffering = false
+    /// Where the last move was to lead.
+    var aimed: BookTime?
+    /// A move takes long.
+    var isSlow = false
     var missing: MissingPlugin?
     var isFresh = false
     /// When a move began while sound came; microseconds, monotonic.
@@ -107,7 +111,7 @@ final class Turn {
 
     func set(playing: Bool) {
         wantsToPlay = playing
-        guard case .steady = phase else { return }
+        guard case .steady = phase else { return say(buffering: playing && isSlow) }
         applyPlaying()
         watchSupply()
     }
@@ -203,7 +207,9 @@ final class Turn {
         case .slow:
             switch phase {
             case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
-                if stamp == since, wantsToPlay, !purpose.isLoad { say(buffering: true) }
+                guard stamp == since, !purpose.isLoad else { return }
+                isSlow = true
+                say(buffering: wantsToPlay)
             case .steady, .ended, .failed: break
             }
         case .starving(let number): if crate.feed?.number == number { checkSupply() }
@@ -215,6 +221,8 @@ final class Turn {
     }
 
     func isFed(_ track: Int) -> Bool { crate.has(track) }
+
+    func start(of spot: Reel.Spot) -> BookTime { needle.reel.tracks[spot.track].start + spot.offset }
 
     func settled() {
         switch phase {
@@ -239,14 +247,20 @@ final class Turn {
 
     func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
+        isSlow = false
         pendingSeek = nil
         supplying?.cancel()
         crate.settle(on: spot.track)
         patience?.cancel()
-        let target = needle.reel.tracks[spot.track].start + spot.offset
+        let target = start(of: spot)
         let said = pipeline.reference.filePosition.map(needle.place)
-        let place = said.flatMap { isNear(target, $0) ? nil : $0 } ?? target
+        let isThere = said.map { isNear(target, $0) } ?? true
+        // A pipeline without sound has come to nowhere, and calls that the end of the file.
+        let isNowhere = !isThere && !pipeline.hasSound
+        if isNowhere, isFed(spot.track), let failure = crate.feed?.failure { return fail(failure, at: target) }
+        let place = isThere || isNowhere ? target : said ?? target
         needle.settle(at: place, aim: purpose.aim)
+        if isNowhere { needle.hold(at: place) }
         if purpose.isLoad { report(EngineReport(load, .ready(at: place))) }
         // The listener may already have asked for another: only the last is told.
         if purpose.aim != nil, waiting == nil { report(EngineReport(load, .seeked(to: place))) }
@@ -263,13 +277,15 @@ final class Turn {
     /// Whether the sound was put at `target` if it is at `place` now: while playing it has gone on since, as far as the
     /// time since then allows.
     private func isNear(_ target: BookTime, _ place: BookTime) -> Bool {
-        let gone = movedAt.map { BookTime(microseconds: Clock.now.monotonic - $0).seconds * pipelineRate } ?? 0
+        let since = pipeline.hasSound ? movedAt : nil
+        let gone = since.map { BookTime(microseconds: Clock.now.monotonic - $0).seconds * pipelineRate } ?? 0
         return (-0.25...0.25 + gone).contains(place.seconds - target.seconds)
     }
 
     func streamEnded() {
         let track = needle.track
-        let played = pipeline.reference.filePosition.map(needle.place)
+        // Where nothing was played it is where it was to begin, whatever the pipeline says.
+        let played = pipeline.hasSound ? pipeline.reference.filePosition.map(needle.place) : aimed
         if let failure = crate.feed?.failure { return fail(failure, at: played) }
         if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
             return fail(.unreachable(reason: "the stream ended early"), at: played)

@@ -45,7 +45,8 @@ extension Turn {
     }
 
     func open(_ spot: Reel.Spot, for purpose: Purpose) {
-        _ = needle.beginMove(to: needle.reel.tracks[spot.track].start + spot.offset)
+        _ = needle.beginMove(to: start(of: spot))
+        aimed = start(of: spot)
         movedAt = nil
         letGo()
         patience?.cancel()
@@ -112,6 +113,7 @@ extension Turn {
     ///   do it when opened anew.
     func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
         phase = .seeking(spot, purpose)
+        aimed = start(of: spot)
         movedAt = wantsToPlay && !isFilling && !isFresh ? Clock.now.monotonic : nil
         since = needle.stamp + 1  // the flush of this seek
         pipelineRate = rate

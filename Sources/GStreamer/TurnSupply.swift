@@ -74,6 +74,7 @@ extension Turn {
     /// Says that it waits for bytes when a move takes long: the listener hears nothing meanwhile.
     func sayIfSlow(_ stamp: UInt64) {
         let post = self.post
+        isSlow = false
         supplying?.cancel()
         supplying = Task {
             guard (try? await Task.sleep(for: .milliseconds(500))) != nil else { return }

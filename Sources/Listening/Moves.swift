@@ -79,6 +79,8 @@ public struct Beginning: Hashable, Sendable {
     public let isOutdone: Bool
     /// When this place was written down, in milliseconds since 1970 of the server's clock; nil: it is chosen only now.
     public private(set) var written: Int64?
+    /// The listener asked for another place than where they stood.
+    public private(set) var isChosen = false
 
     /// - Parameters:
     ///   - server: what the source says.
@@ -106,7 +108,10 @@ public struct Beginning: Hashable, Sendable {
     /// The listener asked for another place.
     public mutating func move(to goal: BookTime) {
         add(from: place, to: goal, .begin)
-        if goal != place { written = nil }
+        if goal != place {
+            written = nil
+            isChosen = true
+        }
         place = goal
     }
 

@@ -58,7 +58,7 @@ extension Player {
         case .playing:
             question = nil
             moved(to: goal, now)
-            listeningSince = now.monotonic
+            count(now)
             effects += [.seek(load, to: goal), .start(load)]
         case .paused where newer.isFinished:
             unloaded()

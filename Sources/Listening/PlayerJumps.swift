@@ -55,7 +55,7 @@ extension Player {
         let from = spot
         // From the start of what was heard to its end to that start, or on from its end: nobody takes back a finish by
         // going nowhere.
-        if isFinished, phase == .stopped, goal == from, cause != .undo { return [] }
+        if phase == .stopped, goal == from, cause != .undo { return [] }
         var effects: [Effect] = []
         switch phase {
         case .empty: return []
@@ -71,9 +71,9 @@ extension Player {
             landed = goal
             if isAsking {
                 question = nil
-                listeningSince = now.monotonic
                 effects.append(.start(load))
             }
+            count(now)
         case .loading:
             target = goal
             landed = goal

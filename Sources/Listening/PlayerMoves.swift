@@ -199,7 +199,7 @@ extension Player {
     mutating func resume(_ now: Moment) -> [Effect] {
         let rewind = resumeRewind(now)
         phase = .playing
-        listeningSince = now.monotonic
+        count(now)
         resumedAt = now.monotonic
         error = nil
         return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
@@ -291,12 +291,13 @@ extension Player {
             guard (confirmed.microseconds - wanted.microseconds).magnitude < 1_000_000 else { return [] }
             target = nil
             place = confirmed
+            count(now)
             return []
         case .buffering(let waits):
             guard phase == .playing, !isAsking, waits != isBuffering else { return [] }
             let effect: [Effect] = waits ? [heard(.tick, now)] : [.seeked]
             isBuffering = waits
-            listeningSince = waits ? nil : now.monotonic
+            count(now)
             return effect
         case .outputGone: return wantsPlay ? pause(now) : []
         case .ended: return ended(now)
@@ -320,7 +321,7 @@ extension Player {
         partIndex = index(of: target ?? place)
         if play {
             phase = .playing
-            listeningSince = now.monotonic
+            count(now)
             // Written down before the first second is over: what was begun is what is gone on with.
             effects += [.start(load), heard(.tick, now)]
         } else {
@@ -443,13 +444,20 @@ extension Player {
         isConfirmed && phase == .playing && !isAsking ? [heard(why, now)] : []
     }
 
+    /// From now on time counts as listened, if sound comes: not while a jump has yet to arrive, which may take a server as
+    /// long as it likes.
+    mutating func count(_ now: Moment) {
+        let sounds = phase == .playing && isConfirmed && !isAsking && !isBuffering && target == nil
+        listeningSince = sounds ? now.monotonic : nil
+    }
+
     /// The present place, and the time listened since this was last called.
     mutating func heard(_ why: Heard.Why, _ now: Moment) -> Effect {
         isBorrowed = false
         var listened = BookTime.zero
         if let since = listeningSince {
             listened = BookTime(microseconds: max(0, now.monotonic - since))
-            listeningSince = now.monotonic
+            count(now)
         }
         return .heard(Heard(item: item!.id, place: target ?? place, listened: listened, why: why))
     }

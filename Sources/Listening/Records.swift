@@ -114,7 +114,7 @@ public struct Stretch: Hashable, Sendable {
 
 extension BookTime {
     /// Of a server whose place may be any: none of ours is equal to it.
-    static let unknown = BookTime(microseconds: -1)
+    public static let unknown = BookTime(microseconds: -1)
 }
 
 /// A progress command of the listener's that a server has yet to accept. One per item: the last one counts.

@@ -91,6 +91,9 @@ public struct Sync: Sendable {
     var live: Stretch?
     /// Sessions that are over, the last of them: their late echoes are still ours.
     var past: [String] = []
+    /// Sessions whose end was answered with 404, which may have been a proxy's word: what they owe is delivered, then they
+    /// are ended once more.
+    var seemsGone: Set<String> = []
     /// The session that last took a place, and when by this computer's clock in milliseconds.
     var confirmed: (id: String, at: Int64)?
     /// Milliseconds to add to this computer's clock to have that of an account's server, as last heard.

@@ -48,7 +48,8 @@ extension Sync {
             .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
         let owing = mine.filter { $0.isUnsent && !comesAfterCommand($0) }
         if let open = owing.first(where: { $0.delivery == .open }) { return sync(open) }
-        if let held = mine.first(where: { $0.isHeldByServer && !($0.isUnsent && comesAfterCommand($0)) }) {
+        let held = mine.filter { $0.isHeldByServer && !($0.isUnsent && comesAfterCommand($0)) }
+        if let held = held.first(where: { !seemsGone.contains($0.id) || !$0.isUnsent }) {
             return .close(stretch: held.id, item: held.item)
         }
         let local = owing.filter { $0.delivery == .local }
@@ -155,11 +156,14 @@ extension Sync {
 
     private mutating func settleClose(_ id: String, _ outcome: Outcome) -> [Effect] {
         if case .doubtful = outcome { return [] }
+        // A session that the server still holds after all it would end by itself, with its own count over ours.
+        if outcome == .gone, waiting[id]?.isUnsent == true, seemsGone.insert(id).inserted { return [] }
+        let isTold = seemsGone.remove(id) != nil && outcome == .gone
         return change(id) { stretch in
             stretch.isHeldByServer = false
             // Closing wrote the server's own count of a session whose answers were lost, now or by an earlier request
             // that seemed lost: ours goes over it once more.
-            if stretch.delivery == .local, stretch.listened > .zero {
+            if stretch.delivery == .local, stretch.listened > .zero, !isTold {
                 stretch.sentListened = .zero
                 stretch.sentPlace = .unknown
             }

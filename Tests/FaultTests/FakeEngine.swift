@@ -52,6 +52,8 @@ final class FakeEngine: Engine {
         private var isConfirmed = false
         private var wantsPlay = false
         private var isStarved = false
+        private var aim = 0
+        private var isSeeking = false
         private var base = BookTime.zero
         private(set) var since: Int64?
         private(set) var rate = 1.0
@@ -95,9 +97,13 @@ final class FakeEngine: Engine {
             halt()
             hearing.sought(length, from: base, to: place)
             base = place
-            run()
-            _ = time.timer(after: .seconds(0.02)) {
-                if self.load == load, self.isLoaded { self.report(EngineReport(load, .seeked(to: place))) }
+            aim += 1
+            isSeeking = true
+            _ = time.timer(after: .seconds(0.02)) { [aim] in
+                guard self.load == load, self.isLoaded, self.aim == aim else { return }
+                self.isSeeking = false
+                self.run()
+                self.report(EngineReport(load, .seeked(to: place)))
             }
         }
 
@@ -114,6 +120,7 @@ final class FakeEngine: Engine {
             isConfirmed = false
             wantsPlay = false
             isStarved = false
+            isSeeking = false
         }
 
         func position(_ load: LoadID) -> BookTime? {
@@ -148,7 +155,7 @@ final class FakeEngine: Engine {
         }
 
         private func run() {
-            guard wantsPlay, isLoaded, isConfirmed, !isStarved, since == nil else { return }
+            guard wantsPlay, isLoaded, isConfirmed, !isStarved, !isSeeking, since == nil else { return }
             since = time.now.monotonic
             let load = load
             end = time.timer(after: .seconds((length - base).seconds / rate)) {

@@ -32,6 +32,10 @@ import Listening
         var isMisdated = false
         /// See ``late()``.
         var isLate = false
+        /// The last word was a command, and dogear died since: of a command of an earlier run nobody knows whether the
+        /// server's place is one of ours that came late, for so long as a place may be on its way.
+        var isInherited = false
+        var isCommanded = false
         var rival: Rival?
     }
 
@@ -138,6 +142,7 @@ import Listening
         change(thing) { entry in
             entry.played += time.seconds
             entry.freshly += time.seconds
+            (entry.isCommanded, entry.isInherited) = (false, false)
             let place = to.seconds
             entry.begun = nil
             entry.rewound?.heard += time.seconds
@@ -164,6 +169,11 @@ import Listening
         // Twenty seconds at three times the speed, and one until that is noticed.
         if !isMoving, !isRival, !(back >= -0.01 && back <= (fades ? 63 : 30.01)) {
             blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")
+        }
+        // Heard again and asleep before it was anywhere, it is where it was before that: at the start, finished or not.
+        if fades, !isMoving, back > 0, place == 0 {
+            moved(thing, to: place)
+            return change(thing) { $0.finished = nil }
         }
         // Nobody takes back a finish by going nowhere, from the start of what was heard to its end to that start.
         if entry.finished == true, isMoving, back == 0 { return }
@@ -201,6 +211,7 @@ import Listening
             entry.at = now()
             entry.isMisdated = !isClockKnown()
             entry.finished = false
+            entry.isCommanded = true
         }
     }
 
@@ -208,6 +219,7 @@ import Listening
     func marked(_ thing: Thing, _ kind: ProgressWrite.Kind) {
         change(thing) { entry in
             entry.isUnfinished = kind == .unfinish
+            (entry.isCommanded, entry.isInherited) = (true, false)
             switch kind {
             case .place: break
             case .finish: entry.finished = true
@@ -260,6 +272,7 @@ import Listening
             change(thing) { entry in
                 if let begun = entry.begun { entry.places.append(begun...begun) }
                 entry.begun = nil
+                entry.isInherited = entry.isCommanded
             }
         }
         for thing in entries.keys where isPower {

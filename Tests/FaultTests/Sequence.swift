@@ -217,6 +217,8 @@ import Listening
     }
 
     private func rival(_ thing: Thing, _ place: Double, finished: Bool) {
+        // Nearer to the end the server would take it as finished.
+        let place = finished ? place : min(place, thing.length - 11)
         rig.upstream.write(thing, place: place, finished: finished)
         let now = rig.time.now.wall
         rig.ledger.change(thing) { $0.rival = Ledger.Rival(place: place, finished: finished, at: now) }
@@ -300,8 +302,9 @@ import Listening
         }
         if entry.isLate { return }
         let place = rig.upstream.place(of: thing)
+        let doubt = Ledger.doubt + (entry.isInherited ? Sync.freshness : 0)
         let isTheirs =
-            entry.rival.map { $0.at > max(entry.at, entry.begunAt) + Ledger.doubt } ?? false && !entry.isMisdated
+            entry.rival.map { $0.at > max(entry.at, entry.begunAt) + doubt } ?? false && !entry.isMisdated
         let mayBeTheirs = entry.rival.map { $0.at >= entry.at - Ledger.doubt || entry.isMisdated } ?? false
         if isTheirs, let rival = entry.rival {
             guard let place, place.isFinished == rival.finished, abs(place.position - rival.place) < 1 else {

@@ -88,7 +88,11 @@ import Testing
 
     /// - Returns: once something waits at the gate.
     func untilItWaits(_ gate: GatedBytes) async throws {
-        while gate.waiting == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        let limit = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
+        while gate.waiting == 0 {
+            guard ContinuousClock.now < limit else { throw Reports.Silence() }
+            try await Task.sleep(for: .milliseconds(2))
+        }
     }
 
     @Test(arguments: ["mp3", "m4b", "opus", "wav"]) func aSeekNeedNotWaitForAnother(_ ending: String) async throws {
@@ -106,6 +110,56 @@ import Testing
         let original = try #require(try rig.heard.original(at: 0.2))
         #expect(abs(original - 5.2) < 0.1)
         rig.engine.unload()
+    }
+
+    /// Whenever the listener asks for the sound of a place that does not come, it is said that it is waited for.
+    @Test func aPlayAfterASlowSeekSaysThatItWaits() async throws {
+        let whole = try tone("m4b")
+        let gate = GatedBytes(whole)
+        let rig = try await rig("slow-seek", gate)
+        gate.open(to: whole.count / 2)
+        rig.engine.seek(rig.load, to: .seconds(25))
+        try await untilItWaits(gate)
+        // However soon or late it is asked for, and again after a pause.
+        for delay in [Duration.zero, .seconds(1), .zero] {
+            try await Task.sleep(for: delay)
+            rig.engine.play(rig.load)
+            #expect(try await rig.reports.next(rig.load) == .buffering(true))
+            rig.engine.pause(rig.load)
+            #expect(try await rig.reports.next(rig.load) == .buffering(false))
+        }
+        rig.engine.play(rig.load)
+        #expect(try await rig.reports.next(rig.load) == .buffering(true))
+        gate.open()
+        var words: Set<EngineReport.Word> = []
+        while words.count < 2 { words.insert(try await rig.reports.next(rig.load)) }
+        #expect(words == [.seeked(to: .seconds(25)), .buffering(false)])
+        rig.engine.unload()
+    }
+
+    /// What fails on the way to a place has not lost that place.
+    @Test(arguments: ["mp3", "m4b", "opus", "flac", "wav"], [false, true])
+    func aSeekThatFailsStaysWhereItWasAskedFor(_ ending: String, isPlaying: Bool) async throws {
+        // So much that what opening it reads is far from there.
+        let whole = try Sounds.read(
+            try Sounds.tone("broad.\(ending)", seconds: Self.seconds, options: ending == "m4b" ? ["-b:a", "320k"] : []))
+        let gate = GatedBytes(whole)
+        let rig = try await rig("failed-seek-\(ending)-\(isPlaying)", gate)
+        gate.open(to: whole.count / 5)
+        if isPlaying { rig.engine.play(rig.load) }
+        rig.engine.seek(rig.load, to: .seconds(12))
+        try await untilItWaits(gate)
+        gate.fail(.refused)
+        var word = try await rig.word()
+        // Where the place was found before any of its sound was needed.
+        if case .seeked(let place) = word {
+            #expect(abs(place.seconds - 12) < 0.05)
+            rig.engine.play(rig.load)
+            word = try await rig.word()
+        }
+        #expect(word == .failed(.refused))
+        let place = try #require(rig.engine.position(rig.load))
+        #expect(abs(place.seconds - 12) < 0.05)
     }
 
     @Test(arguments: ["mp3", "m4b", "opus", "wav"]) func anUnloadNeedNotWait(_ ending: String) async throws {

@@ -183,6 +183,31 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.position == 101)
     }
 
+    /// A server may take as long as it likes to bring the sound of another place.
+    @Test func onTheWayToAnotherPlaceNothingIsHeard() {
+        for isPaused in [false, true] {
+            var desk = Desk()
+            desk.open(emma)
+            desk.pass(10)
+            if isPaused { desk.send(.pause(.listener)) }
+            desk.send(.seek(to: .seconds(100)))
+            if isPaused {
+                desk.pass(5)
+                desk.send(.play)
+            } else {
+                #expect(desk.heard?.listened == .seconds(10))
+            }
+            desk.pass(20)
+            desk.send(.tick)
+            #expect(desk.heard == .init(item: emma.id, place: .seconds(100), listened: .zero, why: .tick))
+            desk.report(.seeked(to: .seconds(100)))
+            desk.sound = .seconds(100)
+            desk.pass(3)
+            desk.send(.tick)
+            #expect(desk.heard == .init(item: emma.id, place: .seconds(103), listened: .seconds(3), why: .tick))
+        }
+    }
+
     @Test func theEndFinishesAndPlayBeginsAgain() {
         var desk = Desk()
         desk.open(plain, at: .seconds(90))

@@ -187,7 +187,29 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
         #expect(rows.map(\.id) == ["s"])
         wire.answer(.rows(["s": nil]))
+        #expect(wire.request == .close(stretch: "s", item: emma.id), "the 404 may have been a proxy's")
+        wire.answer(.gone)
         #expect(wire.rows.keys.sorted() == ["t"])
+    }
+
+    /// A server that held the session all the while has ended it with its own count.
+    @Test func aSessionThatOnlySeemedGoneIsToldOnceMore() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(12, to: 12)
+        let row = wire.rows["s"]!
+        wire = Wire()
+        wire.take(wire.sync.restore([row], [], at: wire.now))
+        #expect(wire.request == .close(stretch: "s", item: emma.id))
+        wire.answer(.gone)
+        guard case .local? = wire.request else { return #expect(Bool(false)) }
+        wire.answer(.rows(["s": nil]))
+        #expect(wire.request == .close(stretch: "s", item: emma.id))
+        wire.answer(.accepted)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.first?.listened == .seconds(12))
+        wire.answer(.rows(["s": nil]))
+        #expect(wire.rows.isEmpty && wire.sent.isEmpty)
     }
 
     @Test func anUnreachableServerIsAskedAgainWithTheSameDifference() {
@@ -223,6 +245,8 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
         #expect(rows.map(\.id) == ["new", "old"])
         wire.answer(.rows(["new": nil, "old": "Media item not found"]))
+        #expect(wire.request == .close(stretch: "new", item: emma.id), "the 404 may have been a proxy's")
+        wire.answer(.gone)
         #expect(wire.rows.keys.sorted() == ["old"])
         #expect(wire.rows["old"]?.delivery == .parked)
         #expect(wire.sync.unsent.map(\.id) == ["old"], "a refused row is kept and shown")
