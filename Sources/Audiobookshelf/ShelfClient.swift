@@ -12,7 +12,7 @@ public enum ShelfReport: Hashable, Sendable {
 }
 
 /// A place as a server was told it, and when it was true: milliseconds since 1970, server's clock.
-struct Told: Sendable {
+struct Told: Hashable, Sendable {
     let place: BookTime
     let at: Int64
     let isFinished: Bool

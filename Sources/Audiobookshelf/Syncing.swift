@@ -22,12 +22,14 @@ extension ShelfClient {
     public func sync(
         session: String, of item: ItemID? = nil, place: BookTime, listened: BookTime, duration: BookTime
     ) async -> SyncOutcome {
-        let said = now() + clockOffset
+        let id = item.flatMap { ShelfItemID($0) }
+        let told = Told(place: place, at: now() + clockOffset, isFinished: false)
+        // Before it is answered, for the server may speak of it before that.
+        if let id { tell(id, told) }
         let outcome = await outcome(.sync(session: session, body: stretch(place, listened, duration)))
-        guard let id = item.flatMap({ ShelfItemID($0) }) else { return outcome }
         switch outcome {
-        case .accepted, .doubtful: tell(id, place, at: said)
-        case .sessionGone, .later, .refused: break
+        case .accepted, .doubtful: break
+        case .sessionGone, .later, .refused: if let id { takeBack(id, told) }
         }
         return outcome
     }
@@ -141,7 +143,32 @@ extension ShelfClient {
     /// Notes a place that the server has, or may have, from here.
     /// - Parameter time: when the listener was there, in milliseconds since 1970 of the server's clock.
     public func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {
-        told[id] = (told[id] ?? []).suffix(3) + [Told(place: place, at: time, isFinished: isFinished)]
+        tell(id, Told(place: place, at: time, isFinished: isFinished))
+    }
+
+    private func tell(_ id: ShelfItemID, _ word: Told) { told[id] = (told[id] ?? []).suffix(3) + [word] }
+
+    private func takeBack(_ id: ShelfItemID, _ word: Told) {
+        let rest = (told[id] ?? []).filter { $0 != word }
+        told[id] = rest.isEmpty ? nil : rest
+    }
+
+    /// How long a word of ours may be on its way, its second try with a new token among it; milliseconds.
+    private static let longestWay: Int64 = 120_000
+
+    /// A place as a server has it, dated by when it was true if it is a word of ours: a server notes when a place reached
+    /// it, and one that was long on its way would pass for newer than what was listened to since.
+    public func dated(_ place: Place) -> Place {
+        // Anyone may go to the start.
+        guard let id = ShelfItemID(place.item), place.isFinished || place.position >= .second else { return place }
+        let own = told[id]?.last { word in
+            word.isFinished == place.isFinished && (place.position - word.place).microseconds.magnitude < 100_000
+                && (0...Self.longestWay).contains(place.updated - word.at)
+        }
+        guard let own else { return place }
+        var place = place
+        place.updated = own.at
+        return place
     }
 
     private func outcome(_ call: Call) async -> SyncOutcome {

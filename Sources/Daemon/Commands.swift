@@ -219,21 +219,18 @@ extension Service {
     /// - Returns: the accounts that remain.
     private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
         let account = try shelves.account(named: name)
-        // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing.
-        if let item = player.item, item.id.isOf(account.id) {
+        // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing. Whoever is
+        // refused goes on listening.
+        let plays = player.item?.id.isOf(account.id) == true
+        if plays {
+            send(.tick)
+            sync { $0.hurry(at: time.now) }
+            await drain(limit: .seconds(2))
+            if !force { try refuse(account, owing: player.wantsPlay ? .seconds(5) : .zero) }
             send(.stop)
             await drain(limit: .seconds(2))
         }
-        let unsent = sync.rows.filter { $0.item.isOf(account.id) }
-        if !unsent.isEmpty, !force {
-            let owed = unsent.reduce(BookTime.zero) { sum, row in
-                if case .stretch(let stretch) = row { sum + (stretch.listened - stretch.sentListened) } else { sum }
-            }
-            let what = owed > .zero ? "\(TimeText.length(owed)) of listening have" : "your last changes have"
-            throw ControlError(
-                .failed,
-                "\(what) not reached \(account.server) yet and would be lost; see 'dogear sync', or use --force")
-        }
+        if !force { try refuse(account, owing: .zero) }
         try await shelves.logOut(account)
         sync { $0.forget(account: account.id) }
         store.post(.removeBookmarks(account: account.id))
@@ -241,6 +238,21 @@ extension Service {
         if isAffair(of: account.id) { send(.loggedOut) }
         live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
+    }
+
+    /// - Parameter allowance: of what plays, that is on its way all the time.
+    private func refuse(_ account: Account, owing allowance: BookTime) throws(ControlError) {
+        let rows = sync.rows.filter { $0.item.isOf(account.id) }
+        func owed(_ row: Sync.Row) -> BookTime {
+            if case .stretch(let stretch) = row { stretch.listened - stretch.sentListened } else { .zero }
+        }
+        let late = rows.filter { sync.liveID(of: $0.item) != $0.id || owed($0) > allowance }
+        guard !late.isEmpty else { return }
+        let sum = rows.reduce(BookTime.zero) { $0 + owed($1) }
+        let what = sum > .zero ? "\(TimeText.length(sum)) of listening have" : "your last changes have"
+        throw ControlError(
+            .failed,
+            "\(what) not reached \(account.server) yet and would be lost; see 'dogear sync', or use --force")
     }
 }
 

@@ -67,7 +67,12 @@ extension Service {
             return [try await signedIn().details(id).row]
         }
         let (report, words) = try await find(what, limit: 25)
-        return Ranking.best(report.items, for: words)
+        let best = Ranking.best(report.items, for: words)
+        // What was not searched is not what was not found.
+        if best.isEmpty, let account = shelves.accounts.first(where: \.isSignedOut) {
+            throw ControlError(.notSignedIn, "\(ShelfError.signedOut(server: account.server))")
+        }
+        return best
     }
 
     /// - Returns: also the words that were found, where those asked for were mistyped.

@@ -142,7 +142,7 @@ extension Service {
         guard !places.isEmpty else { return }
         Task { @LoopActor in
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
-            for place in places where place.item != self.player.item?.id {
+            for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
                 if self.isNews(place, to: known[place.item]) { self.store.post(.place(place)) }
             }
         }

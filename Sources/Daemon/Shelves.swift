@@ -203,11 +203,12 @@ internal import Store
             guard let playable = found.memory as? Playable else { throw .notFound(what: found.title) }
             let session = try await client.play(playable, device: device, mimeTypes: mediaTypes)
             await noteClock(client)
-            let place = session.progress.map { progress in
+            var place = session.progress.map { progress in
                 Place(
                     item: found.id, position: progress.position, duration: session.item.duration,
                     isFinished: progress.isFinished, updated: progress.updated)
             }
+            if let said = place { place = await client.dated(said) }
             return Opened(item: session.item, place: place, session: session.id)
         } catch {
             throw SourceError(error)
@@ -249,7 +250,21 @@ internal import Store
         let (client, shelf) = try client(of: id)
         let progress = try await client.progress(of: shelf)
         await noteClock(client)
-        return progress.map { Place(item: id, $0) }
+        guard let progress else { return nil }
+        return await client.dated(Place(item: id, progress))
+    }
+
+    /// Those among them that are words of ours, by when they were true.
+    func dated(_ places: [Place]) async -> [Place] {
+        var answer: [Place] = []
+        for place in places {
+            if let (client, _) = try? client(of: place.item) {
+                answer.append(await client.dated(place))
+            } else {
+                answer.append(place)
+            }
+        }
+        return answer
     }
 
     // MARK: Delivery

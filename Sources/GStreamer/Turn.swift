@@ -290,6 +290,10 @@ final class Turn {
         if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
+        if !pipeline.hasSound, let played, needle.reel.isCutShort(track, at: played) {
+            return fail(
+                .unreadable(track: track, reason: "it has nothing from there on: was it cut short?"), at: played)
+        }
         // A file on disk that is shorter than its tags say is as long as it is.
         if track + 1 < needle.reel.tracks.count {
             return open(Reel.Spot(track: track + 1, offset: .zero), for: .goOn)

@@ -94,6 +94,10 @@ public struct Player: Sendable {
     var resumedAt: Int64?
     /// Failures in a row of a stream that had played.
     var failures = 0
+    /// How often in a row it could be opened, and failed before a second of it was heard.
+    var stalls = 0
+    /// So often that is tried again: a server that goes away is waited for, one whose file is broken is not.
+    static let patience = 5
     /// Where the last jump of this load led.
     var landed: BookTime?
     /// A place the listener chose while the source was asked.

@@ -79,6 +79,8 @@ extension Player {
             landed = goal
             // Chosen by the listener: true whatever the pipeline says.
             effects = [.heard(Heard(item: item.id, place: goal, listened: .zero, why: .seek))]
+        // What is shown has ended, and of what comes nothing is known yet.
+        case .opening where turn != nil: return []
         case .opening, .stopped:
             place = goal
             // Stopped or not, the source may still be asked.

@@ -377,6 +377,7 @@ extension Player {
         guard let item else { return [] }
         if case .noSink(let reason) = failure, isConfirmed { return silenced(item, reason, now) }
         var effects = lastWords(.stop, now)
+        let wasConfirmed = isConfirmed
         let wasPlaying = isConfirmed || failures > 0
         let play = wantsPlay
         let failures = failures
@@ -385,8 +386,10 @@ extension Player {
         effects.append(.unload)
         error = failure.sentence
         isServersError = failure.mayReturn
-        if wasPlaying, play, failure.mayReturn { return effects + retry(item, play: play) }
+        if wasConfirmed { stalls += 1 }
+        if wasPlaying, play, failure.mayReturn, stalls < Self.patience { return effects + retry(item, play: play) }
         self.failures = 0
+        stalls = 0
         return effects + [.close(item.id)]
     }
 
@@ -427,6 +430,7 @@ extension Player {
         guard phase == .playing, !isAsking else { return [] }
         let effects: [Effect] = isConfirmed ? [heard(.tick, now)] : []
         failures = 0
+        stalls = 0
         let index = index(of: target ?? place)
         guard index != partIndex else { return effects }
         if lineup.loop == .track, index == partIndex + 1, target == nil, let part {

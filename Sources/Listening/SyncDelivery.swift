@@ -213,10 +213,19 @@ extension Sync {
             return [.removeWrite(write.item)]
         case .gone, .refused:
             let why = if case .refused(let sentence) = outcome { sentence } else { "the item is gone from the server" }
+            let told = Effect.tell("'\(write.kind.rawValue)' was refused: \(why)")
+            // What was listened to since goes before it: kept, it would move the place back when it is sent again.
+            let isOutlived = (Array(waiting.values) + (live.map { [$0] } ?? [])).contains {
+                $0.item == write.item && $0.updated > max(write.made, $0.started)
+            }
+            if isOutlived {
+                writes[write.item] = nil
+                return [.removeWrite(write.item), told]
+            }
             var parked = write
             parked.refusal = why
             writes[write.item] = parked
-            return [.saveWrite(parked), .tell("'\(write.kind.rawValue)' was refused: \(why)")]
+            return [.saveWrite(parked), told]
         case .doubtful, .later, .signedOut: return []
         }
     }

@@ -62,9 +62,14 @@ public struct TrackFacts: Sendable {
     }
 }
 
-/// Without control characters, which some applets draw as boxes and a NUL would end on the bus.
+/// Without control characters, which some applets draw as boxes and a NUL would end on the bus, and without what turns the
+/// direction of all text behind it; the marks that a title in Hebrew or Arabic needs stay.
 func shownText(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-    let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+    func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+    func turns(_ scalar: Unicode.Scalar) -> Bool {
+        (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    }
+    guard text.unicodeScalars.contains(where: { isControl($0) || turns($0) }) else { return text }
+    let scalars = text.unicodeScalars.lazy.filter { !turns($0) }.map { isControl($0) ? " " : $0 }
     return String(String.UnicodeScalarView(scalars))
 }

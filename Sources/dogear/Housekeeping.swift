@@ -9,8 +9,8 @@ struct Settings: DogearCommand {
         discussion: """
             Example:
               dogear settings
-              dogear settings speed
-              dogear settings speed 1.2
+              dogear settings playback.rate
+              dogear settings playback.rate 1.2
 
             They are kept in dogear/config.toml in your configuration folder and take effect at once.
             """)

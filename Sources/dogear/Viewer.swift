@@ -36,7 +36,9 @@ import View
     nonisolated private static func heldBack() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT] {
+        for number in [
+            SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGWINCH, SIGTSTP, SIGCONT,
+        ] {
             signal(number, SIG_DFL)
             sigaddset(&set, number)
         }

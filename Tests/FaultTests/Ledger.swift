@@ -165,7 +165,10 @@ import Listening
         let back = from.seconds - place
         let entry = entry(thing)
         let isMoving = isMoving || isWished(thing, place)
-        let isRival = entry.rival.map { abs($0.place - place) < 1 && $0.at >= entry.at - Ledger.doubt } ?? false
+        // What was finished elsewhere begins anew.
+        let isRival =
+            entry.rival.map { abs(($0.finished ? 0 : $0.place) - place) < 1 && $0.at >= entry.at - Ledger.doubt }
+            ?? false
         // Twenty seconds at three times the speed, and one until that is noticed.
         if !isMoving, !isRival, !(back >= -0.01 && back <= (fades ? 63 : 30.01)) {
             blame("\(thing.name) moved from \(from.seconds) to \(place) by itself")

@@ -93,6 +93,21 @@ import Testing
         #expect(try await rig.word() == .ended)
     }
 
+    /// An interrupted copy: its index tells of sound that is not there.
+    @Test func aPlaceThatWasCutOffIsNotTheEnd() async throws {
+        let whole = try Sounds.read(
+            try Sounds.tone("whole.m4b", seconds: 30, options: ["-b:a", "64k", "-movflags", "+faststart"]))
+        let path = "\(Sounds.folder)/cut.m4b"
+        try Sounds.write(Array(whole.prefix(whole.count * 2 / 5)), to: path)
+        let rig = Rig("cut")
+        let ready = try await rig.open(files([path], seconds: 30), at: .seconds(20))
+        #expect(ready == .seconds(20))
+        #expect(rig.engine.position(rig.load) == .seconds(20))
+        rig.engine.play(rig.load)
+        guard case .failed(.unreadable(track: 0, _)) = try await rig.word() else { throw Reports.Silence() }
+        #expect(rig.engine.position(rig.load) == .seconds(20))
+    }
+
     /// Files shorter than what the pipeline reads ahead: several are handed over before the first is heard.
     @Test func veryShortFilesKeepTheirPlaces() async throws {
         let paths = try (0..<8).map { try Sounds.tone("short\($0).flac", seconds: 0.4, offset: Double($0) * 0.4) }

@@ -208,6 +208,38 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         }
     }
 
+    /// A server that goes away is waited for; one that gives a broken file each time is not.
+    @Test func aStreamThatNeverSoundsIsGivenUp() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(50))
+        desk.pass(1)
+        desk.send(.tick)
+        let failure = EngineFailure.unreachable(reason: "it broke")
+        for _ in 1..<Player.patience {
+            desk.report(.failed(failure))
+            #expect(desk.player.phase == .opening(play: true))
+            desk.send(.open(emma, at: .seconds(51), play: true, rate: 1))
+            desk.report(.ready(at: .seconds(51)))
+        }
+        desk.report(.failed(failure))
+        #expect(desk.player.phase == .stopped && desk.player.error == failure.sentence && desk.position == 51)
+        // Asked for again, it is tried as often again.
+        desk.open(emma, at: .seconds(51))
+        desk.report(.failed(failure))
+        #expect(desk.player.phase == .opening(play: true))
+        // Away, not broken.
+        for _ in 0..<20 { desk.send(.openFailed(nil, mayReturn: true)) }
+        #expect(desk.player.phase == .opening(play: true))
+    }
+
+    @Test func whileTheNextIsOpenedNothingIsMoved() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(50))
+        desk.send(.opening(play: true, turns: true))
+        #expect(desk.send(.seek(to: .seconds(10))).isEmpty)
+        #expect(desk.send(.seekPart(by: .seconds(10))).isEmpty)
+    }
+
     @Test func theEndFinishesAndPlayBeginsAgain() {
         var desk = Desk()
         desk.open(plain, at: .seconds(90))

@@ -269,6 +269,20 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.request == syncOf("s", at: 3, listened: 8))
     }
 
+    @Test func aRefusedCommandIsOutlivedByWhatWasListenedToSince() {
+        var wire = Wire()
+        wire.open("s", at: 100)
+        wire.take(
+            wire.sync.write(
+                ProgressWrite(
+                    item: emma.id, kind: .restart, position: .zero, duration: .seconds(180), made: wire.now.wall + 1),
+                wire.now))
+        wire.hear(3, to: 3, .pause)
+        wire.answer(.refused("no"))
+        #expect(wire.sync.unsentWrites.isEmpty)
+        #expect(wire.request == syncOf("s", at: 3, listened: 3))
+    }
+
     @Test func theLastTenSecondsDoNotFinishAnItem() {
         var wire = Wire()
         wire.open("s", at: 160)
