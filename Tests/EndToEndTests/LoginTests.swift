@@ -149,6 +149,11 @@ import Testing
             let list = try await house.dogear("list", "Books")
             #expect(list.code == 3)
             #expect(list.errors.contains("run 'dogear login \(house.address)'"))
+            // What cannot be looked for is not called not found.
+            for command in ["play", "show"] {
+                let outcome = try await house.dogear(command, "some other book")
+                #expect(outcome.code == 3 && outcome.errors.contains("run 'dogear login \(house.address)'"), "\(outcome)")
+            }
             #expect(kill(daemon.pid, 0) == 0)
 
             try await house.logIn()
@@ -173,6 +178,11 @@ import Testing
             try await house.done("play", "tidebook")
             try await house.status("beyond 1 s") { $0.position > 1 }
             house.server.fail(.dropBefore, path: "/**", times: .max)
+            // Whoever is refused goes on listening.
+            try await house.status("well beyond what is on its way") { $0.position > 8 }
+            let early = try await house.dogear("logout")
+            #expect(early.code == 1 && early.errors.contains("--force"), "\(early)")
+            #expect(try await house.status().state == .playing)
             try await house.done("pause")
             try await house.status("unsent") { $0.unsent == 1 }
             let kept = try await house.dogear("logout")
