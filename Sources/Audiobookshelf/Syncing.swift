@@ -154,7 +154,7 @@ extension ShelfClient {
     }
 
     /// How long a word of ours may be on its way, its second try with a new token among it; milliseconds.
-    private static let longestWay: Int64 = 120_000
+    public static let longestWay: Int64 = 120_000
 
     /// A place as a server has it, dated by when it was true if it is a word of ours: a server notes when a place reached
     /// it, and one that was long on its way would pass for newer than what was listened to since.

@@ -1,3 +1,4 @@
+internal import Audiobookshelf
 internal import Control
 internal import DBus
 internal import EventLoop
@@ -40,6 +41,11 @@ extension Service {
             queue = try await store.queue()
             send(.lineup(queue.lineup))
             begun.refresh()
+            for place in try await store.asked() {
+                await shelves.tell(place)
+                let age = serverNow(of: place.item, at: time.now) - place.updated
+                if age > ShelfClient.longestWay { store.post(.answered(place.item)) }
+            }
             let stretches = try await store.stretches()
             let places = try await store.places(of: stretches.map(\.item))
             for stretch in stretches {

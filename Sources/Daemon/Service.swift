@@ -342,8 +342,10 @@ internal import Store
 
     private func deliver(_ account: String, _ ticket: Sync.Ticket, _ request: Sync.Request) async {
         // On the disk's side of things first; if it cannot be written, the server is told all the same.
-        try? await store.write([])
+        let asked = place(of: request)
+        try? await store.write(asked.map { [.asked($0)] } ?? [])
         let outcome = await shelves.perform(request, account: account)
+        if let asked, outcome == .accepted { store.post(.answered(asked.item)) }
         if case .later = outcome {
         } else {
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
@@ -354,6 +356,13 @@ internal import Store
         settleDrains()
         notices?.lookAtUnsent()
         lookAgain()
+    }
+
+    /// What goes into an open session, whose server notes it whenever it comes: should we not be there any more, the next
+    /// run knows it for our own word.
+    private func place(of request: Sync.Request) -> Place? {
+        guard case .sync(_, let item, let place, _, let duration) = request else { return nil }
+        return Place(item: item, position: place, duration: duration, updated: serverNow(of: item, at: time.now))
     }
 
     /// For the rooms that change the sync machine from outside: commands, login, start.

@@ -24,6 +24,9 @@ public enum Entry: Hashable, Sendable {
     case rate(ItemID, Double?)
     /// 0 to 1. Not a number is not written.
     case volume(Double)
+    /// A place that a server is about to be told. Its answer may never be heard.
+    case asked(Place)
+    case answered(ItemID)
     /// Replaces an earlier one of the same item and time.
     case bookmark(Bookmark)
     case removeBookmark(Bookmark.ID)
@@ -62,6 +65,12 @@ public enum Entry: Hashable, Sendable {
         case .volume(let volume) where volume.isFinite:
             try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('volume', ?)", ["\(volume)"])
         case .volume: break
+        case .asked(let place):
+            try db.run(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
+                [Self.askedKey + place.item.description, "\(place.position.microseconds) \(place.updated)"])
+        case .answered(let item):
+            try db.run("DELETE FROM meta WHERE key = ?", [Self.askedKey + item.description])
         case .bookmark(let bookmark):
             try db.run(
                 """
@@ -208,9 +217,14 @@ public enum Entry: Hashable, Sendable {
         case .removeBookmarks(let account): "bookmarks of \(account)"
         case .queue: "queue"
         case .volume: "volume"
+        case .asked(let place): "asked \(place.item)"
+        case .answered(let item): "asked \(item)"
         case .move: nil
         }
     }
+
+    /// Before the item, in `meta`.
+    static let askedKey = "asked:"
 }
 
 extension Database {

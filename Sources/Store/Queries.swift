@@ -130,6 +130,22 @@ extension Store {
         }
     }
 
+    /// Places that servers were told and that nobody has heard an answer to.
+    public func asked() async throws(StoreError) -> [Place] {
+        try await perform { db in
+            let key = Entry.askedKey
+            let rows = try Row.fetchAll(
+                db.kept("SELECT key, value FROM meta WHERE key >= ? AND key < ?"), arguments: [key, "asked;"])
+            return rows.compactMap { row in
+                let (name, numbers): (String, String) = (row["key"], row["value"])
+                let parts = numbers.split(separator: " ").compactMap { Int64($0) }
+                guard parts.count == 2, let item = ItemID(String(name.dropFirst(key.count))) else { return nil }
+                return Place(
+                    item: item, position: BookTime(microseconds: parts[0]), duration: .zero, updated: parts[1])
+            }
+        }
+    }
+
     /// - Parameter items: an item and what it belongs to, see ``Item/rateKeys``.
     /// - Returns: the first that has one, and which that is.
     public func rate(among items: [ItemID]) async throws(StoreError) -> (key: ItemID, rate: Double)? {

@@ -152,7 +152,8 @@ import Testing
             // What cannot be looked for is not called not found.
             for command in ["play", "show"] {
                 let outcome = try await house.dogear(command, "some other book")
-                #expect(outcome.code == 3 && outcome.errors.contains("run 'dogear login \(house.address)'"), "\(outcome)")
+                #expect(
+                    outcome.code == 3 && outcome.errors.contains("run 'dogear login \(house.address)'"), "\(outcome)")
             }
             #expect(kill(daemon.pid, 0) == 0)
 

@@ -30,8 +30,6 @@ import Listening
         /// Said after the server's clock was set and before the server answered again: its own rule, the later time by its
         /// clock (audiobookshelf.md, section 6), cannot be kept by who does not know that clock.
         var isMisdated = false
-        /// See ``late()``.
-        var isLate = false
         /// The last word was a command, and dogear died since: of a command of an earlier run nobody knows whether the
         /// server's place is one of ours that came late, for so long as a place may be on its way.
         var isInherited = false
@@ -115,7 +113,6 @@ import Listening
                 entry.isMisdated = !isClockKnown()
             } else if isOwn {
                 entry.places = [place...place]
-                entry.isLate = false
             } else {
                 entry.places.append(place...place)
             }
@@ -130,7 +127,6 @@ import Listening
         if ranges.contains(where: { $0.upperBound > thing.length - 1 }) {
             ranges.append(thing.length - 10.5...thing.length - 10.5)
         }
-        if entry.isLate { ranges += entry.trail }
         if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt || entry.isMisdated {
             ranges.append(rival.finished ? 0...0 : rival.place...rival.place)
         }
@@ -208,7 +204,6 @@ import Listening
             entry.begun = nil
             entry.rewound = nil
             entry.isUnfinished = false
-            entry.isLate = false
             entry.places = [place...place]
             entry.trail.append(place...place)
             entry.at = now()
@@ -253,13 +248,6 @@ import Listening
     }
 
     // MARK: What happens to the machine
-
-    /// dogear died while a word of its own had been on its way for longer than ``Sync/freshness``. The server notes when it
-    /// came (audiobookshelf.md, section 5: the last writer wins, no conflict is checked), and the next run, which does not
-    /// know of it, takes it for another device's: what was said shortly before the death may give way to it.
-    func late() {
-        for thing in entries.keys { change(thing) { $0.isLate = true } }
-    }
 
     /// The disk holds all that was heard up to now.
     func safe() {

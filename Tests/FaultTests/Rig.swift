@@ -28,8 +28,6 @@ import TestSupport
     private var dead: [Life] = []
     private struct Hold {
         let endpoint: Endpoint?
-        /// ``Moment/sinceStart``.
-        let since: Int64
         let then: @Sendable (Bool) -> Void
     }
     private var holds: [Int: Hold] = [:]
@@ -139,7 +137,7 @@ import TestSupport
     private func hold(_ endpoint: Endpoint?, _ seconds: Int, _ then: @escaping @Sendable (Bool) -> Void) {
         lastHold += 1
         let number = lastHold
-        holds[number] = Hold(endpoint: endpoint, since: time.now.sinceStart, then: then)
+        holds[number] = Hold(endpoint: endpoint, then: then)
         if endpoint != nil { net.hold() }
         _ = time.timer(after: .seconds(Double(seconds))) { self.letGo(number, isAlive: true) }
     }
@@ -226,11 +224,6 @@ import TestSupport
         life.engine.settle()
         let sounding = life.engine.isSounding ? thing : nil
         life.end()
-        let late = holds.values.contains { hold in
-            [.sync, .local, .progress].contains(hold.endpoint)
-                && time.now.sinceStart - hold.since > Sync.freshness * 1000
-        }
-        if late { ledger.late() }
         for number in holds.keys.sorted() { letGo(number, isAlive: false) }
         return sounding
     }

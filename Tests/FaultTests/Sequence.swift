@@ -300,7 +300,6 @@ import Listening
             rig.ledger.blame(
                 "\(thing.name): played \(entry.played) s, the server has \(listened) (\(entry.slack) may be missing)")
         }
-        if entry.isLate { return }
         let place = rig.upstream.place(of: thing)
         let doubt = Ledger.doubt + (entry.isInherited ? Sync.freshness : 0)
         let isTheirs =

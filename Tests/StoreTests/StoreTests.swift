@@ -188,6 +188,20 @@ import Testing
         }
     }
 
+    @Test func whatAServerWasAskedIsKeptUntilItAnswered() async throws {
+        try await withStore { store throws in
+            let austen = Place(item: emma, position: .seconds(12.5), duration: .zero, updated: 1_700_000_000_000)
+            var other = austen
+            other.position = .seconds(20)
+            let odd = Place(
+                item: ItemID(source: "abs", key: "a/it:em/e;p"), position: .seconds(3), duration: .zero, updated: 7)
+            try await store.write(.asked(austen), .asked(odd), .asked(other))
+            #expect(Set(try await store.asked()) == [other, odd])
+            try await store.write(.answered(emma), .volume(0.5))
+            #expect(try await store.asked() == [odd])
+        }
+    }
+
     @Test func anItemKeepsItsDescriptionButNoStreamAddress() async throws {
         try await withStore { store throws in
             let stream = AudioStream(
