@@ -67,6 +67,12 @@ struct Dogear: DogearCommand {
         }
         // The bus and systemd wait for this one: making a parser of every command takes longer than all else it begins with.
         if rest == ["daemon"] { Glibc.exit(runDaemon(jsonLog: false)) }
+        if rest.first == "--generate-completion-script", rest.count == 2,
+            let shell = Completion.Shell(rawValue: rest[1])
+        {
+            return say(
+                Completion.script(completionScript(for: CompletionShell(rawValue: rest[1]) ?? .bash), for: shell))
+        }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
         main(Terminal.Arguments.guardingJumps(rest))
     }
