@@ -48,6 +48,8 @@ struct Link {
     }
 
     private func report(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
+        let waiting = Waiting.begin(peer)
+        defer { waiting?.end() }
         let answer = try bus.call(member, of: peer, arguments, within: limit)
         guard let report = answer.first else { throw .failed("the daemon gave an empty answer") }
         return try report.string()
