@@ -112,6 +112,8 @@ struct Libraries: DogearCommand {
                 return json
             }
             meter.show(report.progressLine)
+            let quiet = link.waiting()
+            defer { quiet?.end() }
             waiting: while true {
                 switch try link.next() {
                 case .signal("Refreshed", let values):

@@ -37,4 +37,33 @@ import Testing
         #expect(terminal.screen.unknown.isEmpty)
         await daemon.leave()
     }
+
+    @Test func aRefreshThatStandsStillSaysSo() async throws {
+        let home = try Program.Home()
+        let bus = try PrivateBus(in: home)
+        let daemon = try await FakeDaemon(on: bus.address)
+        var report = LibrariesReport(libraries: [
+            .init(id: "books", name: "Books", mediaType: "book", account: "ada@books.example.org")
+        ])
+        (report.refreshing, report.libraries[0].known, report.libraries[0].items) = (true, 7, 9)
+        await daemon.answers { [report] command in
+            if case .refresh = command { report } else { AccountsReport(accounts: []) }
+        }
+        let terminal = try PseudoTerminal(
+            TestSupport.Child.built("dogear"), ["libraries", "--refresh"],
+            environment: [
+                "HOME": home.path, "PATH": "/usr/bin:/bin", "TERM": "xterm", "LC_ALL": "C.UTF-8",
+                "DBUS_SESSION_BUS_ADDRESS": bus.address,
+            ])
+        try await terminal.shows("Reading: Books 7 of 9")
+        try await terminal.shows("waiting for")
+        report.libraries[0].known = 8
+        try await daemon.emit("Refreshed", report)
+        try await terminal.shows("Reading: Books 8 of 9")
+        report.refreshing = false
+        try await daemon.emit("Refreshed", report)
+        #expect(try await terminal.end() == 0)
+        #expect(!terminal.text.contains("waiting"))
+        await daemon.leave()
+    }
 }
