@@ -127,7 +127,8 @@ let package = Package(
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
         .executableTarget(
-            name: "catalogue-bench", dependencies: ["Catalogue", "Listening", "TestSupport"],
+            name: "catalogue-bench",
+            dependencies: ["Catalogue", "Control", "Listening", "Screen", "Terminal", "TestSupport", "View"],
             path: "Tests/catalogue-bench", swiftSettings: strict),
         tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
         tests("LaunchersTests", "Launchers", "DBus"),
