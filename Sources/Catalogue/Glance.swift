@@ -62,15 +62,20 @@ public struct CatalogueGlance {
         (try? database.read { try String.fetchAll($0, sql: "SELECT DISTINCT name FROM libraries ORDER BY rank") }) ?? []
     }
 
-    /// Names of this kind (`author`, `narrator`, `series`, `genre`) with a word that begins like the last of these, and
-    /// with the others.
+    /// Names of this kind (`author`, `narrator`, `series`, `genre`) that begin so; where none does, those with words that
+    /// do.
     public func names(_ kind: String, _ text: String, limit: Int) -> [String] {
-        let wanted = Words.split(text)
-        let sql = """
-            SELECT DISTINCT name FROM links WHERE kind = ? AND instr(folded, ?) > 0 ORDER BY folded LIMIT 2000
+        let folded = Words.fold(text)
+        let begun = """
+            SELECT name FROM links WHERE kind = ? AND folded >= ? AND folded < ? GROUP BY folded ORDER BY folded LIMIT ?
             """
-        let found = try? database.read { try String.fetchAll($0, sql: sql, arguments: [kind, wanted.first ?? ""]) }
-        return Array((found ?? []).filter { Words.completed($0, after: [], typed: text) != nil }.prefix(limit))
+        let inside = "SELECT DISTINCT name FROM links WHERE kind = ? AND instr(folded, ?) > 0 LIMIT ?"
+        let found = try? database.read { db in
+            let names = try String.fetchAll(db, sql: begun, arguments: [kind, folded, folded + "\u{10FFFF}", limit])
+            guard names.isEmpty else { return names }
+            return try String.fetchAll(db, sql: inside, arguments: [kind, " " + folded, limit])
+        }
+        return found ?? []
     }
 
     /// Names of collections (`collection`) or playlists (`playlist`).

@@ -55,6 +55,8 @@ import Testing
             #expect(glance.titles(idBeginning: "abs:acc/1", limit: 9).map(\.id) == [Shelf.id("1")])
             #expect(glance.libraries == ["Books"])
             #expect(glance.names("author", "rib", limit: 9) == ["Dorothea Ribbon"])
+            #expect(glance.names("author", "dorothea r", limit: 9) == ["Dorothea Ribbon"])
+            #expect(glance.names("author", "ibbon", limit: 9) == [])
             #expect(glance.names("series", "", limit: 9) == ["Dune"])
             #expect(glance.titles("'; DROP TABLE items; --", limit: 9) == [])
         }

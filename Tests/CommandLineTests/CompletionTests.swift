@@ -47,6 +47,10 @@ import Testing
         for shell in Shell.allCases {
             let script = try await Program(home: home)("--generate-completion-script", shell.rawValue)
             try script.output.write(toFile: "\(home.path)/_dogear.\(shell)", atomically: true, encoding: .utf8)
+            // As it is installed: zsh reads it when it is wanted first.
+            guard shell == .zsh else { continue }
+            try FileManager.default.createDirectory(atPath: "\(home.path)/zsh", withIntermediateDirectories: true)
+            try script.output.write(toFile: "\(home.path)/zsh/_dogear", atomically: true, encoding: .utf8)
         }
     }
 
@@ -66,7 +70,7 @@ import Testing
             toFile: "\(home.path)/start", atomically: true, encoding: .utf8)
         try """
         unsetopt zle_bracketed_paste prompt_sp; fpath=(~/zsh $fpath); autoload -U compinit; compinit -u -D
-        source ~/_dogear.zsh; bindkey -e; PS1='ready> '
+        bindkey -e; PS1='ready> '
 
         """.write(toFile: "\(home.path)/.zshrc", atomically: true, encoding: .utf8)
         let environment = [

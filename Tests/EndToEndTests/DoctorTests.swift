@@ -89,8 +89,9 @@ import Testing
     func aKeyringThatDoesNotHelpIsFound(_ keyring: PrivateBus.Keyring) async throws {
         try await House.with(keyring: keyring) { house in
             try await house.daemon()
-            let check = try await checks(house)["keyring"]
-            #expect(check?.outcome == .warning && check?.advice != nil, "\(String(describing: check))")
+            let found = try await checks(house)
+            let check = found["keyring"]
+            #expect(check?.outcome == .warning && check?.advice != nil, "\(found)")
         }
     }
 
@@ -99,6 +100,18 @@ import Testing
             try await house.daemon()
             let outcome = try await house.dogear("doctor")
             #expect(outcome.code == 1 && outcome.output.contains("✗ sound output: 'nosuchsink' cannot be made"))
+        }
+    }
+
+    @Test func decodersThatAreMissingAreFound() async throws {
+        let none = [
+            "GST_PLUGIN_SYSTEM_PATH_1_0": "HOME_", "GST_PLUGIN_PATH_1_0": "HOME_", "GST_REGISTRY": "HOME_/registry",
+        ]
+        try await House.with(extra: none) { house in
+            try await house.daemon()
+            let outcome = try await house.dogear("doctor")
+            #expect(outcome.code == 1 && outcome.output.contains("✗ decoders: missing: "))
+            #expect(outcome.output.contains("sudo apt install "))
         }
     }
 
