@@ -86,8 +86,8 @@ let package = Package(
         .executableTarget(
             name: "dogear",
             dependencies: [
-                "Daemon", "Control", "EventLoop", "GStreamer", "SDBus", "SDJournal", "DBus", "Listening", "Screen",
-                "Terminal", "Termios", "View", argumentParser, logging,
+                "Catalogue", "Daemon", "Control", "EventLoop", "Folders", "GStreamer", "SDBus", "SDJournal", "DBus",
+                "Listening", "Screen", "Settings", "Store", "Terminal", "Termios", "View", argumentParser, logging,
             ],
             swiftSettings: strict),
 
@@ -116,7 +116,9 @@ let package = Package(
         tests("ScreenTests", "Screen", "TestSupport"),
         tests("ViewTests", "View", "Screen", "Terminal", "Control", "DBus", "TestSupport"),
         // Runs the built program as a process.
-        tests("CommandLineTests", "dogear", "Control", "DBus", "EventLoop", "SDBus", "TestSupport"),
+        tests(
+            "CommandLineTests", "dogear", "Catalogue", "Control", "DBus", "EventLoop", "Listening", "SDBus", "Store",
+            "TestSupport"),
         .executableTarget(
             name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
             swiftSettings: strict),
@@ -125,7 +127,8 @@ let package = Package(
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
         .executableTarget(
-            name: "catalogue-bench", dependencies: ["Catalogue", "Listening", "TestSupport"],
+            name: "catalogue-bench",
+            dependencies: ["Catalogue", "Control", "Listening", "Screen", "Terminal", "TestSupport", "View"],
             path: "Tests/catalogue-bench", swiftSettings: strict),
         tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
         tests("LaunchersTests", "Launchers", "DBus"),

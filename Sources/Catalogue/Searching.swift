@@ -45,7 +45,7 @@ extension Database {
     private static let most = 200
 
     /// The best items for these words, by number.
-    fileprivate func hits(_ words: [String], _ limit: Int) throws -> [Int64] {
+    func hits(_ words: [String], _ limit: Int) throws -> [Int64] {
         guard let last = words.last else { return [] }
         let quoted = words.map { "\"\($0)\"" }
         let rest = quoted.dropLast().map { "\($0) AND " }.joined()
@@ -85,8 +85,9 @@ extension Database {
     fileprivate func meanings(_ words: [String]) throws -> [[String]] {
         var meanings: [(words: [String], cost: Int)] = [([], 0)]
         for word in words {
-            let choices = try near(word)
             let isKnown = try isKnown(word)
+            var choices = try near(word)
+            if choices.isEmpty, !isKnown { choices = try slips(word) }
             // A word that exists may be meant all the same.
             let all = (isKnown || choices.isEmpty ? [(term: word, distance: 0)] : []) + choices
             meanings = meanings.flatMap { meaning in
@@ -100,6 +101,20 @@ extension Database {
 
     private func isKnown(_ word: String) throws -> Bool {
         try number("SELECT 1 FROM vocabulary WHERE term >= ? AND term <= ? LIMIT 1", [word, word + "\u{10FFFF}"]) != nil
+    }
+
+    /// The beginnings of words that this short one could have been, three at most: two letters swapped before one letter
+    /// changed, then what is a whole word, the most frequent first.
+    private func slips(_ word: String) throws -> [(term: String, distance: Int)] {
+        let (swapped, changed) = Typos.slips(word)
+        for slips in [swapped, changed] {
+            let known = try slips.filter(isKnown).map { slip in
+                (slip, try number("SELECT doc FROM vocabulary WHERE term = ?", [slip]) ?? 0)
+            }
+            if known.isEmpty { continue }
+            return known.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(3).map { ($0.0, 1) }
+        }
+        return []
     }
 
     /// The words of the index that this one could have been, three at most: the fewest mistakes first, then the most

@@ -28,6 +28,28 @@ enum Typos {
         return variants
     }
 
+    /// What a short word is with two neighbours swapped, and then with one letter changed. Short words are typed as
+    /// beginnings, so that these are too: no list of whole words would have them.
+    static func slips(_ word: String) -> (swapped: [String], changed: [String]) {
+        let scalars = Array(word.unicodeScalars)
+        guard (3...4).contains(scalars.count), let alphabet = alphabet(of: scalars) else { return ([], []) }
+        func text(_ body: (inout [Unicode.Scalar]) -> Void) -> String {
+            var copy = scalars
+            body(&copy)
+            return String(String.UnicodeScalarView(copy))
+        }
+        let swapped = scalars.indices.dropLast().map { index in text { $0.swapAt(index, index + 1) } }
+        let changed = scalars.indices.flatMap { index in alphabet.map { letter in text { $0[index] = letter } } }
+        return (swapped.filter { $0 != word }, changed.filter { $0 != word })
+    }
+
+    /// The letters of the script that all of these are in; nil for one of another size.
+    private static func alphabet(of scalars: [Unicode.Scalar]) -> [Unicode.Scalar]? {
+        let scripts: [ClosedRange<UInt32>] = [0x61...0x7A, 0x3B1...0x3C9, 0x430...0x44F]
+        let script = scripts.first { script in scalars.allSatisfy { script.contains($0.value) } }
+        return script?.compactMap(Unicode.Scalar.init)
+    }
+
     /// Letters to add, drop, change or swap with their neighbour.
     /// - Returns: nil if there are more than `limit`.
     static func distance(_ a: String, _ b: String, limit: Int) -> Int? {

@@ -18,7 +18,7 @@ public struct StatusReport: Codable, Hashable, Sendable {
     @OrNull public var sleep: SleepRow?
     /// Seconds read ahead of the position; null when not known.
     @OrNull public var buffered: Double?
-    /// Stretches of listening not yet accepted by a server, and commands; refused ones are counted below.
+    /// Stretches of listening, commands and bookmarks not yet accepted by a server; refused ones are counted below.
     public var unsent: Int = 0
     /// Refused by a server for good, and kept: `dogear sync` lists them.
     @OrNull public var parked: Int? = 0

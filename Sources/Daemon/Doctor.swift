@@ -11,14 +11,17 @@ extension Service {
     typealias Check = DoctorReport.Check
 
     func examine() async -> DoctorReport {
-        var checks = [busCheck(), mprisCheck(), settingsCheck(), await journalCheck(), await vaultCheck()]
+        var checks = [busCheck()] + (await activationChecks())
+        checks += [mprisCheck(), settingsCheck(), await journalCheck()]
+        checks += await diskChecks()
+        checks.append(await vaultCheck())
         checks += await soundChecks()
         checks += surroundings?.checks() ?? []
         if !shelves.hasAccounts {
             checks.append(
                 Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))
         }
-        for account in shelves.accounts { checks.append(await shelves.check(account)) }
+        for account in shelves.accounts { checks += await shelves.checks(account) }
         checks.append(live.check)
         checks.append(unsentCheck())
         return DoctorReport(checks: checks)
@@ -90,18 +93,15 @@ extension Service {
     }
 
     private func unsentCheck() -> Check {
-        let unsent = sync.unsent
-        let parked = unsent.filter { $0.delivery == .parked }
-        if let first = parked.first {
+        let name = "not sent"
+        if sync.parked > 0 {
             return Check(
-                "unsent listening", .warning,
-                "\(parked.count) refused by the server for good: \(first.refusal ?? "no reason given")",
-                advice: "it stays in the journal and is not sent again")
+                name, .warning, "\(sync.parked) refused by a server for good",
+                advice: "'dogear sync' tells why; 'dogear sync --retry' sends once more, '--forget' gives one up")
         }
         guard sync.overdue == 0 else {
-            return Check(
-                "unsent listening", .warning, "\(sync.overdue) waiting for a server", advice: "sent when it answers")
+            return Check(name, .warning, "\(sync.overdue) waiting for a server", advice: "sent when it answers")
         }
-        return Check("unsent listening", .good, "none")
+        return Check(name, .good, "nothing waits for a server")
     }
 }

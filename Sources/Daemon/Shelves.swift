@@ -344,15 +344,6 @@ internal import Store
     }
 }
 
-extension Account {
-    var host: String {
-        let rest = server.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        return rest.count == 3 ? String(rest[2].prefix { $0 != "/" }) : server
-    }
-    /// `user@host`.
-    var name: String { "\(user)@\(host)" }
-}
-
 extension Stretch {
     /// As it is told to a server.
     fileprivate var reported: Stretch {

@@ -47,7 +47,10 @@ extension GStreamerEngine {
     /// Whether such a sink can be made; it is not opened, for it may be in use.
     public static func canMake(sink: String) -> Bool {
         Library.ready
-        guard let bin = gst_parse_bin_from_description(sink, 1, nil) else { return false }
+        // Without this a description with an element that is missing makes a bin without it.
+        guard let bin = gst_parse_bin_from_description_full(sink, 1, nil, GST_PARSE_FLAG_FATAL_ERRORS, nil) else {
+            return false
+        }
         gst_object_unref(gst_object_ref_sink(bin))
         return true
     }

@@ -192,3 +192,14 @@ public struct Account: Hashable, Sendable {
         self.clockOffset = clockOffset
     }
 }
+
+extension Account {
+    /// Of its server, with the port.
+    public var host: String {
+        let rest = server.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        return rest.count == 3 ? String(rest[2].prefix { $0 != "/" }) : server
+    }
+
+    /// `user@host`.
+    public var name: String { "\(user)@\(host)" }
+}

@@ -152,6 +152,21 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Values to choose from; of numbers those at both ends, and the usual one.
+    public func examples(_ fallback: SettingValue) -> [String] {
+        func ends(_ low: Double, _ high: Double) -> [String] {
+            [fallback, .number(low), .number(high)].map(\.description)
+        }
+        return switch self {
+        case .choice(let words): words
+        case .seconds(let range), .megabytes(let range), .decibels(let range):
+            ends(Double(range.lowerBound), Double(range.upperBound))
+        case .number(let range): ends(range.lowerBound, range.upperBound)
+        case .flag: ["true", "false"]
+        case .text: []
+        }
+    }
+
     func allows(_ value: SettingValue) -> Bool {
         switch (self, value) {
         case (.choice(let words), .text(let word)): words.contains(word)

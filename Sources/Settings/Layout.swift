@@ -21,7 +21,15 @@ struct Layout {
         var end: Int
     }
 
+    /// A line such as `#rate = 1.0`.
+    private struct Mention {
+        let path: [String]
+        /// Behind its line.
+        let end: Int
+    }
+
     private let bytes: [UInt8]
+    private var mentions: [Mention] = []
     private var entries: [Entry] = []
     private var sections: [Section] = []
 
@@ -40,6 +48,9 @@ struct Layout {
 
     func replacing(_ key: (section: String, name: String), with literal: String) -> String {
         if let entry = entry(key) { return spliced(entry.value, literal) }
+        if let mention = mentions.last(where: { $0.path == [key.section, key.name] }) {
+            return inserted("\(key.name) = \(literal)\n", at: mention.end)
+        }
         if let section = sections.last(where: { $0.path == [key.section] }) {
             return inserted("\(key.name) = \(literal)\n", at: section.end)
         }
@@ -96,10 +107,24 @@ struct Layout {
                         end: place))
                 if !sections.isEmpty { sections[sections.count - 1].end = place }
             } else {
+                let first = place + 1
+                let isComment = at(place) == UInt8(ascii: "#")
                 endLine(&place)
+                if isComment, let name = mentioned(first..<place) {
+                    mentions.append(Mention(path: section + [name], end: place))
+                }
             }
             line += bytes[start..<place].count { $0 == newline }
         }
+    }
+
+    /// The key of a setting that is commented out; sentences have a space behind the `#`.
+    private func mentioned(_ range: Range<Int>) -> String? {
+        let name = bytes[range].prefix {
+            $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+        }
+        guard !name.isEmpty, bytes[name.endIndex..<range.upperBound].starts(with: " = ".utf8) else { return nil }
+        return String(decoding: name, as: UTF8.self)
     }
 
     /// A dotted key, to the equals sign or bracket behind it.

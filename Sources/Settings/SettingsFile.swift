@@ -58,7 +58,8 @@ struct SettingsFile {
     }
 
     func setting(_ key: SettingKey, to value: SettingValue?) throws(SettingsError) -> Settings {
-        let layout = Layout(text)
+        let isFirst = text.allSatisfy(\.isWhitespace) && value != nil
+        let layout = Layout(isFirst ? Self.commented : text)
         let changed =
             value.map { layout.replacing(key.parts, with: key.declaration.kind.literal($0)) }
             ?? layout.removing(key.parts)
@@ -72,6 +73,26 @@ struct SettingsFile {
             if changed != text { try PrivateFiles.replace(path, with: Array(changed.utf8)) }
         } catch { throw .file(error) }
         return after.settings().settings
+    }
+
+    /// What a new file begins with: every setting with its meaning, and its usual value commented out.
+    static var commented: String {
+        var text = """
+            # The settings of dogear. 'dogear settings NAME VALUE' changes one here and at once; what is changed in this file
+            # by hand holds from the next start on. A line that is commented out shows the usual value.
+
+            """
+        var section = ""
+        for key in SettingKey.allCases {
+            let declaration = key.declaration
+            if key.parts.section != section {
+                section = key.parts.section
+                text += "\n[\(section)]\n"
+            }
+            text += "# \(declaration.meaning) (\(declaration.kind))\n"
+            text += "#\(key.parts.name) = \(declaration.kind.literal(declaration.fallback))\n"
+        }
+        return text
     }
 
     private static func collect(_ table: TOMLTable, _ prefix: String, _ leaves: inout [String: Leaf]) {

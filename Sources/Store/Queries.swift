@@ -244,13 +244,13 @@ extension Row {
     fileprivate func time(_ column: String) -> BookTime { BookTime(microseconds: number(column)) }
     fileprivate func itemID(_ column: String) -> ItemID? { text(column).flatMap(ItemID.init) }
 
-    fileprivate func item(_ id: ItemID) -> Item? {
+    func item(_ id: ItemID) -> Item? {
         text("json").flatMap { try? ItemRecord(json: $0) }.flatMap { $0.item(id) }
     }
 }
 
 extension Account {
-    fileprivate init?(_ row: Row) {
+    init?(_ row: Row) {
         guard let id = row.text("id"), let server = row.text("server"), let user = row.text("user"),
             let login = row.text("login").flatMap(Login.init)
         else { return nil }

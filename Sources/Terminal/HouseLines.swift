@@ -69,14 +69,15 @@ extension SettingsReport {
             ]
         }
         var table = Table(columns: [
-            Table.Column("SETTING"), Table.Column("VALUE", least: 8), Table.Column("MEANING", least: 16),
-            Table.Column("ALLOWED", least: 8),
+            Table.Column("SETTING"), Table.Column("VALUE", least: 8), Table.Column("USUALLY"),
+            Table.Column("MEANING", least: 16), Table.Column("ALLOWED", least: 8),
         ])
         table.rows = settings.map { row in
             [
                 Table.Cell(Clean.line(row.key)),
                 Table.Cell(Clean.line(row.value), row.value == row.default ? .plain : .bold),
-                Table.Cell(Clean.line(row.meaning)), Table.Cell(Clean.line(row.allowed), .dim),
+                Table.Cell(Clean.line(row.default), .dim), Table.Cell(Clean.line(row.meaning)),
+                Table.Cell(Clean.line(row.allowed), .dim),
             ]
         }
         return table.lines(on: surface)

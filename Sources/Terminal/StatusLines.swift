@@ -91,7 +91,8 @@ extension StatusReport {
         if rate != 1 { extras.append(Figures.speed(rate)) }
         if volume != 1 { extras.append("volume \(Figures.percent(volume))") }
         if let sleep { extras.append("sleeps \(sleep.words)") }
-        if unsent > 0 { extras.append(unsent == 1 ? "1 stretch not sent yet" : "\(unsent) stretches not sent yet") }
+        // Listening, commands and bookmarks alike.
+        if unsent > 0 { extras.append("\(unsent) not sent yet") }
         if let parked, parked > 0 { extras.append("\(parked) refused, see 'dogear sync'") }
         if let queued, queued > 0 { extras.append("\(queued) in the queue") }
         return extras

@@ -51,7 +51,7 @@ struct Bookmarks: DogearCommand {
             'dogear play the hobbit --at bookmark:2' to one of something else.
             """)
 
-    @Argument(help: "Words, an id, a file or an address; nothing for what plays.", completion: .file())
+    @Argument(help: "Words, an id, a file or an address; nothing for what plays.", completion: .what())
     var what: [String] = []
 
     @Flag(help: "Those of everything.")

@@ -67,6 +67,18 @@ struct Dogear: DogearCommand {
         }
         // The bus and systemd wait for this one: making a parser of every command takes longer than all else it begins with.
         if rest == ["daemon"] { Glibc.exit(runDaemon(jsonLog: false)) }
+        // Somebody waits for this one with a finger on Tab: only the parser of the command that is begun is made.
+        if rest.count > 1, rest[0] == "---completion",
+            let command = configuration.subcommands.first(where: { $0._commandName == rest[1] })
+        {
+            return command.main(["---completion"] + rest.dropFirst(2))
+        }
+        if rest.first == "--generate-completion-script", rest.count == 2,
+            let shell = Completion.Shell(rawValue: rest[1])
+        {
+            return say(
+                Completion.script(completionScript(for: CompletionShell(rawValue: rest[1]) ?? .bash), for: shell))
+        }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
         main(Terminal.Arguments.guardingJumps(rest))
     }

@@ -112,6 +112,8 @@ struct Libraries: DogearCommand {
                 return json
             }
             meter.show(report.progressLine)
+            let quiet = link.waiting()
+            defer { quiet?.end() }
             waiting: while true {
                 switch try link.next() {
                 case .signal("Refreshed", let values):
@@ -143,25 +145,29 @@ struct List: DogearCommand {
             by title. Exit code 2 when nothing fits, or the page is past the end.
             """)
 
-    @Argument(help: "Name or id of a library; needed when there are several and nothing else is named.")
+    @Argument(
+        help: "Name or id of a library; needed when there are several and nothing else is named.",
+        completion: .libraries)
     var library: [String] = []
 
-    @Option(help: ArgumentHelp("Only books or podcasts by this author.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only books or podcasts by this author.", valueName: "name"), completion: .names("author"))
     var author = ""
 
-    @Option(help: ArgumentHelp("Only books read by this narrator.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only books read by this narrator.", valueName: "name"), completion: .names("narrator"))
     var narrator = ""
 
-    @Option(help: ArgumentHelp("Only the books of this series, in order.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only the books of this series, in order.", valueName: "name"), completion: .names("series"))
     var series = ""
 
-    @Option(help: ArgumentHelp("Only what is in this collection.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only what is in this collection.", valueName: "name"), completion: .names("collection"))
     var collection = ""
 
-    @Option(help: ArgumentHelp("Only what is in this playlist.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only what is in this playlist.", valueName: "name"), completion: .names("playlist"))
     var playlist = ""
 
-    @Option(help: ArgumentHelp("Only this genre.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only this genre.", valueName: "name"), completion: .names("genre"))
     var genre = ""
 
     @Flag(help: "Only what was not finished.")
@@ -230,7 +236,7 @@ struct Search: DogearCommand {
             nothing was found.
             """)
 
-    @Argument(help: "What to look for.")
+    @Argument(help: "What to look for.", completion: .titles)
     var words: [String]
 
     @Option(help: "How many at most.")
@@ -259,7 +265,7 @@ struct Show: DogearCommand {
         abstract: "Show everything about one book, podcast, episode or file.",
         discussion: "Example:\n  dogear show the hobbit")
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .file())
+    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
     var what: [String] = []
 
     @OptionGroup var output: OutputOptions

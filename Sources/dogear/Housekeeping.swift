@@ -12,13 +12,14 @@ struct Settings: DogearCommand {
               dogear settings playback.rate
               dogear settings playback.rate 1.2
 
-            They are kept in dogear/config.toml in your configuration folder and take effect at once.
+            They are kept in dogear/config.toml in your configuration folder and take effect at once. The first change \
+            makes that file, with what each setting means; what you write into it stays.
             """)
 
-    @Argument(help: "Which one; all without.")
+    @Argument(help: "Which one; all without.", completion: .settingNames)
     var key: String?
 
-    @Argument(help: "Its new value.")
+    @Argument(help: "Its new value.", completion: .settingValues)
     var value: [String] = []
 
     @OptionGroup var output: OutputOptions

@@ -28,6 +28,9 @@ struct Link {
         do throws(BusError) { return try report(member, arguments, limit) } catch { throw Self.sentence(error) }
     }
 
+    /// Says what is waited for, until it is ended; nil where nobody watches.
+    func waiting() -> Waiting? { Waiting.begin(peer) }
+
     /// Whether the daemon runs; never starts it.
     func isRunning() throws -> Bool {
         do throws(BusError) { return try bus.hasOwner(peer.name) } catch { throw Self.sentence(error) }
@@ -48,6 +51,8 @@ struct Link {
     }
 
     private func report(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
+        let waiting = waiting()
+        defer { waiting?.end() }
         let answer = try bus.call(member, of: peer, arguments, within: limit)
         guard let report = answer.first else { throw .failed("the daemon gave an empty answer") }
         return try report.string()

@@ -140,7 +140,7 @@ struct Logout: DogearCommand {
             An account with listening the server has not got yet is kept, unless you say --force.
             """)
 
-    @Argument(help: "user@host, host or id; needed when there are several.")
+    @Argument(help: "user@host, host or id; needed when there are several.", completion: .accounts)
     var account: String?
 
     @Flag(help: "Even if listening the server has not got yet is lost.")

@@ -3,7 +3,7 @@ import Terminal
 
 /// One line on a terminal that tells how far something is, over and over; nothing where nobody watches.
 struct Meter {
-    private let isShown = isatty(STDERR_FILENO) != 0 && environment("TERM") != "dumb"
+    let isShown = isatty(STDERR_FILENO) != 0 && environment("TERM") != "dumb"
 
     func show(_ text: String) {
         guard isShown else { return }

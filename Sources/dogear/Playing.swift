@@ -19,10 +19,12 @@ struct Play: DogearCommand {
             they are listed and you are asked; where nobody can be asked their ids are listed instead.
             """)
 
-    @Argument(help: "Words, an id, a file, a folder or an address.", completion: .file())
+    @Argument(help: "Words, an id, a file, a folder or an address.", completion: .what())
     var what: [String] = []
 
-    @Option(parsing: .unconditional, help: "Where to begin: 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -30.")
+    @Option(
+        parsing: .unconditional, help: "Where to begin: 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -30.",
+        completion: .place)
     var at: String?
 
     @OptionGroup var output: OutputOptions
@@ -102,7 +104,7 @@ struct Seek: DogearCommand {
               dogear seek bookmark:2   as 'dogear bookmarks' lists them
             """)
 
-    @Argument(help: "+30, -1:00, 12:30, 1h30m, 50%, chapter:7 or bookmark:2.")
+    @Argument(help: "+30, -1:00, 12:30, 1h30m, 50%, chapter:7 or bookmark:2.", completion: .place)
     var jump: String
 
     @OptionGroup var output: OutputOptions
@@ -121,7 +123,7 @@ struct Chapters: DogearCommand {
         abstract: "List the chapters of what plays, or of something else.",
         discussion: "Example:\n  dogear chapters\n  dogear chapters the hobbit")
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .file())
+    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
     var what: [String] = []
 
     @OptionGroup var output: OutputOptions

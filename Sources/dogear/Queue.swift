@@ -50,7 +50,7 @@ struct Queue: DogearCommand {
             abstract: "Put something at the end of the queue.",
             discussion: "Example:\n  dogear queue add the hobbit\n  dogear queue add the hobbit --next")
 
-        @Argument(help: "Words, an id, a file, a folder or an address.", completion: .file())
+        @Argument(help: "Words, an id, a file, a folder or an address.", completion: .what(2))
         var what: [String]
 
         @Flag(help: "In front of all others.")

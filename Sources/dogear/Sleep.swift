@@ -29,7 +29,7 @@ struct SetSleep: DogearCommand {
 
     @Argument(
         help: "30m, chapter, chapter:3, item, +10m or off; nothing tells what is set.",
-        completion: .list(["10m", "15m", "30m", "45m", "1h", "chapter", "item", "+10m", "off"]))
+        completion: .sleep)
     var what: String?
 
     @OptionGroup var output: OutputOptions

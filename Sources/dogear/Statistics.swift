@@ -17,7 +17,7 @@ struct History: DogearCommand {
             is known here: two years, 5,000 times of listening at most.
             """)
 
-    @Argument(help: "Words, an id, a file or an address; nothing for everything.", completion: .file())
+    @Argument(help: "Words, an id, a file or an address; nothing for everything.", completion: .what())
     var what: [String] = []
 
     @Option(help: "How many at most.")

@@ -16,7 +16,7 @@ struct Undo: DogearCommand {
             Jumps in quick succession count as one. The last 50 moves are kept.
             """)
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .file())
+    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
     var what: [String] = []
 
     @Flag(help: "List what moved your place, the newest first, and change nothing.")

@@ -31,6 +31,9 @@ import Testing
         // Mistyped.
         ("hobit", ["1", "3"]), ("tolkein", ["1", "2"]), ("toklein", ["1", "2"]), ("emma austn", ["4"]),
         ("the hobbitt", ["1", "3"]), ("orwel 1984", ["8"]),
+        // In short words, which may be beginnings: letters swapped, or one of them wrong.
+        ("hte hobbit", ["1", "3"]), ("ohb", ["1", "3", "6"]), ("hpb", ["1", "3", "6"]), ("xmma", ["4", "6"]),
+        ("meam", []), ("emam", ["4", "6"]), ("riny", ["2"]), ("rob ingls", ["1"]), ("zxq", []),
         // Both words exist, but not together.
         ("jane austin", ["4"]),
         // Syntax is words.

@@ -17,6 +17,14 @@ import SDBus
 
     func answers(_ answer: @escaping @Sendable (Command) throws -> any Encodable) { face.answer = answer }
     var asked: [Command] { face.asked }
+    /// These are answered only once they are released.
+    func holds(_ isHeld: @escaping @Sendable (Command) -> Bool) { face.isHeld = isHeld }
+
+    func release() {
+        face.isHeld = { _ in false }
+        for (command, reply) in face.held { face.perform(command, reply) }
+        face.held = []
+    }
 
     func emit(_ signal: String, _ report: some Encodable) throws {
         try bus.emit(signal, [.string(try json(report))], of: ControlName.interface, at: ControlName.path)
@@ -30,7 +38,11 @@ import SDBus
         var asked: [Command] = []
         var answer: @Sendable (Command) throws -> any Encodable = { _ in StatusReport() }
 
+        var isHeld: @Sendable (Command) -> Bool = { _ in false }
+        var held: [(Command, Reply)] = []
+
         func perform(_ command: Command, _ reply: Reply) {
+            if isHeld(command) { return held.append((command, reply)) }
             asked.append(command)
             do {
                 reply([.string(try json(try answer(command)))])

@@ -91,3 +91,21 @@ import Testing
         #expect(FolderError.full(path: "/x").description.contains("space"))
     }
 }
+
+@Suite struct RoomTests {
+    @Test func aFolderThatIsStillToBeMadeHasTheRoomOfTheOneAboveIt() async throws {
+        try await withTemporaryFolder { folder in
+            let room = try Room.left(in: "\(folder)/not/yet/made")
+            #expect(room > 0)
+            #expect(!FileManager.default.fileExists(atPath: "\(folder)/not"))
+        }
+    }
+
+    @Test func whereNothingCanBeMadeIsSaid() async throws {
+        try await withTemporaryFolder { folder in
+            try PrivateFiles.makeFile("\(folder)/file")
+            let error = #expect(throws: FolderError.self) { try Room.left(in: "\(folder)/file/state") }
+            #expect(error?.description.contains("\(folder)/file") == true)
+        }
+    }
+}

@@ -162,12 +162,48 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
     @Test func theFirstSettingMakesThePrivateFile() async throws {
         try await withFile { path throws in
             #expect(try Settings.set("playback.rate", to: "1.5", in: path).rate == 1.5)
-            #expect(try text(path) == "[playback]\nrate = 1.5\n")
+            let first = try text(path)
+            #expect(first.contains("\n[playback]\n") && first.contains("#rate = 1.0\nrate = 1.5\n"))
             #expect(mode(of: path) == 0o600)
             #expect(mode(of: (path as NSString).deletingLastPathComponent) == 0o700)
             _ = try Settings.set("audio.sink", to: "a \"b\" \\c", in: path)
-            #expect(try text(path) == "[playback]\nrate = 1.5\n\n[audio]\nsink = \"a \\\"b\\\" \\\\c\"\n")
+            let sink = "sink = \"a \\\"b\\\" \\\\c\"\n"
+            #expect(try text(path) == first.replacing("#sink = \"\"\n", with: "#sink = \"\"\n" + sink))
             #expect(Settings.load(path).settings.sink == "a \"b\" \\c")
+        }
+    }
+
+    @Test func aNewFileExplainsEverySettingAndChangesNone() async throws {
+        try await withFile(" \n") { path throws in
+            _ = try Settings.set("log.level", to: "debug", in: path)
+            let lines = try text(path).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            for key in SettingKey.allCases {
+                let (section, name) = key.parts
+                let place = try #require(lines.firstIndex { $0.hasPrefix("#\(name) = ") })
+                #expect(lines[..<place].last { $0.hasPrefix("[") } == "[\(section)]")
+                #expect(lines[place - 1] == "# \(key.declaration.meaning) (\(key.declaration.kind))")
+            }
+            // Without the marks it says what holds anyway.
+            let bare = lines.map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? String($0.dropFirst()) : $0 }
+                .filter { $0 != "level = \"debug\"" }.joined(separator: "\n")
+            let file = try SettingsFile(path: path, bytes: Array(bare.utf8)).settings()
+            #expect(file.problems == [])
+            #expect(file.settings.list().allSatisfy { $0.isDefault })
+            #expect(lines.filter { $0.hasPrefix("[") }.count == Set(SettingKey.allCases.map(\.parts.section)).count)
+        }
+    }
+
+    @Test func whatTheListenerNotedStaysInANewFile() async throws {
+        try await withFile { path throws in
+            _ = try Settings.set("playback.rate", to: "1.5", in: path)
+            let noted = try text(path).replacing("rate = 1.5\n", with: "rate = 1.5 # for the train\n# mine\n")
+            try PrivateFiles.replace(path, with: Array(noted.utf8))
+            _ = try Settings.set("playback.rate", to: "2", in: path)
+            _ = try Settings.set("playback.next", to: "skip", in: path)
+            let usual = "#next = \"chapter\"\n"
+            let after = noted.replacing("rate = 1.5", with: "rate = 2.0")
+                .replacing(usual, with: usual + "next = \"skip\"\n")
+            #expect(try text(path) == after)
         }
     }
 

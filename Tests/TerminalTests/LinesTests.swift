@@ -40,7 +40,7 @@ struct LinesTests {
             text(report.lines(on: terminal(80))) == """
                 Paused  The Hobbit — J. R. R. Tolkien
                         chapter 3/12 “A Short…   ━─────────  12:05 / 58:00  (1:23:45 of 9:59:00)
-                        1.25× · volume 40% · sleeps in 12 min · 2 stretches not sent yet
+                        1.25× · volume 40% · sleeps in 12 min · 2 not sent yet
                 ! cannot reach [0m books.example.org
                 """)
     }
@@ -50,7 +50,7 @@ struct LinesTests {
         (report.unsent, report.parked, report.queued) = (1, 2, 3)
         #expect(
             report.lines(on: pipe).last?.hasSuffix(
-                "1 stretch not sent yet · 2 refused, see 'dogear sync' · 3 in the queue") == true)
+                "1 not sent yet · 2 refused, see 'dogear sync' · 3 in the queue") == true)
     }
 
     @Test func movesOnATerminal() {

@@ -189,6 +189,8 @@ public struct Emulator: Sendable {
             cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
             styles = Array(repeating: Array(repeating: "0", count: columns), count: rows)
             image = nil
+        case "K" where text.isEmpty:
+            for x in cursor.x..<columns { (cells[cursor.y][x], styles[cursor.y][x]) = (" ", "0") }
         default: unknown.append("sequence \(text)\(last)")
         }
     }

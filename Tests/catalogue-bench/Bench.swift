@@ -28,6 +28,7 @@ import TestSupport
         try await report("search, one letter", ["a", "b", "s", "t"], catalogue)
         try await report("search, beginnings", some.map { String(words($0)[0].prefix(4)) }, catalogue)
         try await report("search, mistyped", some.map { mistype(words($0).max { $0.count < $1.count }!) }, catalogue)
+        try await report("search, mistyped short", some.map { slip(words($0)[0]) }, catalogue)
         try await report("search, in every row", ["narrator", "narr 7", "narrator 12"], catalogue)
         try await report("search, nothing", ["qqqqqq", "zyxwvut abc", "12345678"], catalogue)
         try await measure("list, first page") { _ = try await catalogue.list(CatalogueQuery()) }
@@ -47,11 +48,23 @@ import TestSupport
         try await measure("latest") { _ = try await catalogue.latest(limit: 20) }
         try await measure("continue") { _ = try await catalogue.continueListening(limit: 20) }
         try await measure("snapshot") { _ = try await catalogue.snapshot() }
+        let glances = some.map { String(words($0)[0].prefix(3)) }
+        try await measure("completion of a word", of: glances.count) {
+            for word in glances { _ = CatalogueGlance(path: path)?.titles(word, limit: 60) }
+        }
+        try await ViewBench.run(catalogue, words: some.prefix(10).map { words($0).suffix(2).joined(separator: " ") })
     }
 
     private static func mistype(_ word: String) -> String {
         var letters = Array(word)
         if letters.count > 3 { letters.swapAt(2, 3) }
+        return String(letters)
+    }
+
+    /// The first letters of a word, two of them swapped.
+    private static func slip(_ word: String) -> String {
+        var letters = Array(word.prefix(4))
+        letters.swapAt(letters.count / 2 - 1, letters.count / 2)
         return String(letters)
     }
 
@@ -68,9 +81,12 @@ import TestSupport
         show(name, times, ", \(found * 100 / (queries.count * 3)) % with results")
     }
 
-    private static func measure(_ name: String, _ body: () async throws -> Void) async throws {
+    /// - Parameter count: how often it is done each time.
+    private static func measure(
+        _ name: String, of count: Int = 1, _ body: () async throws -> Void
+    ) async throws {
         var times: [Duration] = []
-        for _ in 0..<10 { times.append(try await ContinuousClock().measure(body)) }
+        for _ in 0..<10 { times.append(try await ContinuousClock().measure(body) / count) }
         show(name, times, "")
     }
 
@@ -79,7 +95,7 @@ import TestSupport
         print("  \(name): median \(ms(sorted[sorted.count / 2])) ms, worst \(ms(sorted.last!)) ms\(more)")
     }
 
-    private static func ms(_ time: Duration) -> String { String(format: "%.2f", time / .milliseconds(1)) }
+    static func ms(_ time: Duration) -> String { String(format: "%.2f", time / .milliseconds(1)) }
 
     private static func size(_ path: String) -> String {
         let bytes = ["", "-wal"].reduce(0) { sum, suffix in

@@ -1,0 +1,38 @@
+internal import GRDB
+public import Listening
+
+/// The store as a program sees it that asks once and leaves, such as a shell that completes a word: read only, nothing is
+/// made, and no daemon is needed.
+public struct StoreGlance {
+    private let database: DatabaseQueue
+
+    /// - Returns: nil if there is no store that can be read.
+    public init?(path: String) {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(0.02)
+        for name in [path, "file:\(path)?immutable=1"] {
+            guard let found = try? DatabaseQueue(path: name, configuration: configuration),
+                (try? found.read({ try $0.tableExists("accounts") })) == true
+            else { continue }
+            database = found
+            return
+        }
+        return nil
+    }
+
+    public var accounts: [Account] {
+        (try? database.read { try Row.fetchAll($0, sql: "SELECT * FROM accounts ORDER BY rowid") })?
+            .compactMap(Account.init) ?? []
+    }
+
+    /// Of what plays, or was listened to last.
+    public var chapters: [Chapter] {
+        let sql = """
+            SELECT places.item, items.json FROM places JOIN items ON items.id = places.item
+            WHERE played IS NOT NULL ORDER BY played DESC LIMIT 1
+            """
+        let row = try? database.read { try Row.fetchOne($0, sql: sql) }
+        return row.flatMap { row in ItemID(row["item"] as String).flatMap { row.item($0) } }?.chapters ?? []
+    }
+}
