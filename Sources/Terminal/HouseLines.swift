@@ -59,7 +59,7 @@ extension AccountsReport {
 }
 
 extension SettingsReport {
-    /// One setting with everything about it, or a table of all.
+    /// One setting with everything about it, or all: a table where there is room for what they mean.
     public func lines(on surface: Surface) -> [String] {
         if settings.count == 1, let row = settings.first {
             let standard = row.value == row.default ? "" : "; normally \(Clean.line(row.default))"
@@ -67,6 +67,16 @@ extension SettingsReport {
                 "\(surface.paint(Clean.line(row.key), .bold)) = \(Clean.line(row.value))",
                 "\(Clean.line(row.meaning)) (\(Clean.line(row.allowed))\(standard))",
             ]
+        }
+        if let columns = surface.columns, columns < Self.tableWidth {
+            return settings.flatMap { row in
+                let isUsual = row.value == row.default
+                let name = "\(Clean.line(row.key)) = \(Clean.line(row.value))"
+                let usual = isUsual ? "" : "; usually \(Clean.line(row.default))"
+                let meaning = "\(Clean.line(row.meaning)) (\(Clean.line(row.allowed))\(usual))"
+                return [isUsual ? name : surface.paint(name, .bold)]
+                    + Width.wrap(meaning, to: max(20, columns - 4)).map { "    \($0)" }
+            }
         }
         var table = Table(columns: [
             Table.Column("SETTING"), Table.Column("VALUE", least: 8), Table.Column("USUALLY"),
@@ -82,6 +92,11 @@ extension SettingsReport {
         }
         return table.lines(on: surface)
     }
+}
+
+extension SettingsReport {
+    /// With less of it, a table would cut what settings mean.
+    private static let tableWidth = 160
 }
 
 extension DoctorReport {

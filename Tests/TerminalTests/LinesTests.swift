@@ -220,6 +220,21 @@ struct LinesTests {
                 """)
     }
 
+    @Test func settingsSayAllAboutThemWhereverTheyAreShown() {
+        let report = SettingsReport(
+            settings: [
+                .init(key: "a.b", value: "2", default: "1", meaning: "What it does", allowed: "1 to 3"),
+                .init(key: "a.c", value: "x", default: "x", meaning: "What else it does", allowed: "x, y"),
+            ], problems: [])
+        #expect(
+            report.lines(on: Surface(columns: 40)) == [
+                "a.b = 2", "    What it does (1 to 3; usually 1)", "a.c = x", "    What else it does (x, y)",
+            ])
+        let wide = report.lines(on: Surface(columns: 200)).joined(separator: "\n")
+        for word in ["USUALLY", "What it does", "1 to 3", "x, y"] { #expect(wide.contains(word)) }
+        #expect(report.lines(on: Surface())[0].contains("What it does"))
+    }
+
     @Test func doctor() {
         let report = DoctorReport(checks: [
             .init("keyring", .good, "unlocked"), .init("sound", .warning, "no device", advice: "plug one in"),
