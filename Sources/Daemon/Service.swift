@@ -361,8 +361,10 @@ internal import Store
     /// What goes into an open session, whose server notes it whenever it comes: should we not be there any more, the next
     /// run knows it for our own word.
     private func place(of request: Sync.Request) -> Place? {
-        guard case .sync(_, let item, let place, _, let duration) = request else { return nil }
-        return Place(item: item, position: place, duration: duration, updated: serverNow(of: item, at: time.now))
+        guard case .sync(let stretch, let item, let place, _, let duration) = request else { return nil }
+        // When it was true, however often it has been tried since.
+        let now = serverNow(of: item, at: time.now)
+        return Place(item: item, position: place, duration: duration, updated: min(now, sync.updated(stretch) ?? now))
     }
 
     /// For the rooms that change the sync machine from outside: commands, login, start.

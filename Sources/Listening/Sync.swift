@@ -142,6 +142,11 @@ public struct Sync: Sendable {
     /// The present session, for the one that streams from it.
     public func liveID(of item: ItemID) -> String? { live.flatMap { $0.item == item ? $0.id : nil } }
 
+    /// When the place of this stretch was true, in milliseconds of the server's clock.
+    public func updated(_ stretch: String) -> Int64? {
+        (live.flatMap { $0.id == stretch ? $0 : nil } ?? waiting[stretch])?.updated
+    }
+
     /// The account part of an Audiobookshelf item; other sources have no server to tell.
     static func account(of item: ItemID) -> String? {
         item.source == "abs" ? item.key.split(separator: "/").first.map(String.init) : nil
