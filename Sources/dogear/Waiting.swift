@@ -36,6 +36,11 @@ final class Waiting: @unchecked Sendable {  // what changes is behind the mutex
             Unmanaged<Waiting>.fromOpaque(given).takeRetainedValue().watch()
             return nil
         }
+        // It may outlive the question: signals are for who waits for them.
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         if pthread_create(&thread, nil, body, owned.toOpaque()) == 0 { pthread_detach(thread) } else { owned.release() }
         return waiting
     }
