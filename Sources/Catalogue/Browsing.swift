@@ -122,8 +122,13 @@ extension Catalogue {
     }
 
     /// What comes after an item: the next book of its series, the next episode of its podcast.
-    public func next(after id: ItemID) async throws(CatalogueError) -> CatalogueRow? {
-        try await read { db in
+    /// - Parameter isNew: only what can be played and was not finished before.
+    public func next(after id: ItemID, isNew: Bool = false) async throws(CatalogueError) -> CatalogueRow? {
+        let isMeant = """
+            (NOT ? OR items.isPlayable AND NOT EXISTS (
+                SELECT 1 FROM progress WHERE progress.item = items.id AND progress.isFinished))
+            """
+        return try await read { db in
             guard
                 let row = try db.first(
                     "SELECT number, library, parent, published FROM items WHERE id = ?", [id.description])
@@ -133,9 +138,9 @@ extension Catalogue {
                 return try db.rows(
                     try db.numbers(
                         """
-                        SELECT number FROM items WHERE parent = ? AND (published, number) > (?, ?)
+                        SELECT number FROM items WHERE parent = ? AND (published, number) > (?, ?) AND \(isMeant)
                         ORDER BY published, number LIMIT 1
-                        """, [parent, row["published"] as Int64?, number])
+                        """, [parent, row["published"] as Int64?, number, isNew])
                 ).first
             }
             return try db.rows(
@@ -144,8 +149,8 @@ extension Catalogue {
                     SELECT other.item FROM links AS own JOIN links AS other
                         ON other.kind = 'series' AND other.folded = own.folded AND other.rank > own.rank
                     JOIN items ON items.number = other.item AND items.library = ?
-                    WHERE own.item = ? AND own.kind = 'series' ORDER BY other.rank LIMIT 1
-                    """, [row["library"] as Int64, number])
+                    WHERE own.item = ? AND own.kind = 'series' AND \(isMeant) ORDER BY other.rank LIMIT 1
+                    """, [row["library"] as Int64, number, isNew])
             ).first
         }
     }

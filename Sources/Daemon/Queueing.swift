@@ -73,6 +73,24 @@ extension Service {
         }
     }
 
+    /// By setting, a series or podcast goes on by itself. What comes next is known by the index alone.
+    func goOn(after id: ItemID) {
+        guard settings.goesOn, let catalogue = librarian?.catalogue else { return }
+        let ticket = opening
+        Task { @LoopActor in
+            let row = (try? await catalogue.next(after: id, isNew: true)) ?? nil
+            // Something else was asked for meanwhile, or lined up.
+            guard let row, ticket == self.opening, self.player.phase == .stopped, self.player.item?.id == id else {
+                return
+            }
+            do throws(ControlError) {
+                try await self.open(row.item.id, at: nil, as: .chosen)
+            } catch {
+                self.log.notice("the series does not go on", metadata: ["why": "\(error.message)"])
+            }
+        }
+    }
+
     /// A stopped player goes to another item and stays stopped: play opens it.
     private func stand(at entry: Queue.Entry, _ way: Queue.Way) async {
         let place = (try? await store.place(of: entry.item.id)) ?? nil

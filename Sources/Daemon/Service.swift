@@ -166,6 +166,7 @@ internal import Store
         case .follow(let direction): follow(direction)
         case .close(let item): perform(sync.closed(item, now))
         case .finished(let item): finished(item, now)
+        case .ranOut(let item): goOn(after: item)
         case .jumped(let item, let from, let to, let cause):
             keep(cause, of: item, from: from, to: to)
         case .placed(let item, let place): placed(item, place, now)

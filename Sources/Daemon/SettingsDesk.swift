@@ -22,6 +22,8 @@ internal import Settings
     var boost: Double { settings.boost }
     var logLevel: Logger.Level { Logger.Level(rawValue: settings.logLevel.rawValue) ?? .info }
 
+    /// What is next in a series or podcast follows when the queue has run out.
+    var goesOn: Bool { settings.queueEnd == .next }
     var pauseForOthers: Bool { settings.pauseForOthers }
     var inhibitSleep: Bool { settings.inhibitSleep }
     var notifications: Bool { settings.notifications }

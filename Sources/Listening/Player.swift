@@ -284,6 +284,8 @@ extension Player {
         case close(ItemID)
         /// Played to its real end.
         case finished(ItemID)
+        /// Nothing is lined up behind what was played to its end, and listening was not to end.
+        case ranOut(ItemID)
         case jumped(ItemID, from: BookTime, to: BookTime, JumpCause)
         /// The listener chose another place while nothing is loaded.
         case placed(ItemID, BookTime)

@@ -348,7 +348,7 @@ extension Player {
         place = .zero
         partIndex = 0
         let over: [Effect] = [heard, .finished(item.id), .unload, .close(item.id)] + slept
-        guard canGoOn, !sleeps else { return over + [.seeked] }
+        guard canGoOn, !sleeps else { return over + [.seeked] + (sleeps ? [] : [.ranOut(item.id)]) }
         phase = .opening(play: true)
         turn = .rolled
         return over

@@ -11,6 +11,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case resumeRewind = "playback.resume-rewind"
     case pauseForOthers = "playback.pause-for-others"
     case boost = "playback.boost"
+    case queueEnd = "queue.end"
     case sleepFade = "sleep.fade"
     case sleepRewind = "sleep.rewind"
     case sleepExtend = "sleep.extend"
@@ -50,6 +51,10 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
             Declaration(
                 .decibels(0...12), .number(0),
                 "How much louder than it was recorded; peaks are held down, nothing clips")
+        case .queueEnd:
+            Declaration(
+                .choice(QueueEnd.self), .text("stop"),
+                "What follows when the queue has run out: nothing, or the next of the series or podcast")
         case .sleepFade:
             Declaration(
                 .seconds(0...300), .number(20), "How long the sound fades before the sleep timer ends; 0: not at all")
@@ -95,6 +100,7 @@ public enum TrackUnit: String, CaseIterable, Hashable, Sendable { case chapter, 
 public enum NextStep: String, CaseIterable, Hashable, Sendable { case chapter, skip, queue }
 public enum PreviousStep: String, CaseIterable, Hashable, Sendable { case same, chapter, skip, queue }
 public enum StopStep: String, CaseIterable, Hashable, Sendable { case keep, restart }
+public enum QueueEnd: String, CaseIterable, Hashable, Sendable { case stop, next }
 public enum SleepRewind: String, CaseIterable, Hashable, Sendable { case fade, none }
 public enum LogLevel: String, CaseIterable, Hashable, Sendable { case debug, info, notice, warning, error }
 

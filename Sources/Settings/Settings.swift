@@ -25,6 +25,7 @@ public struct Settings: Hashable, Sendable {
     public var sleepRewinds: Bool { choice(.sleepRewind, SleepRewind.fade) == .fade }
     public var sleepExtend: BookTime { .seconds(number(.sleepExtend)) }
     public var sleepAgain: Bool { self[.sleepAgain] == .flag(true) }
+    public var queueEnd: QueueEnd { choice(.queueEnd, .stop) }
     public var pauseForOthers: Bool { self[.pauseForOthers] == .flag(true) }
     public var inhibitSleep: Bool { self[.inhibitSleep] == .flag(true) }
     public var notifications: Bool { self[.notifications] == .flag(true) }

@@ -57,6 +57,12 @@ import Testing
         #expect(try await list(catalogue) { $0.series = ["tides"] } == ["2", "1", "3"])
         #expect(try await catalogue.next(after: Shelf.id("2"))?.item.id == Shelf.id("1"))
         #expect(try await catalogue.next(after: Shelf.id("3")) == nil)
+        // Of what goes on by itself nothing is heard twice.
+        let finished = CataloguePlace(
+            Place(item: Shelf.id("1"), position: .seconds(9), duration: .seconds(9), isFinished: true, updated: 9))
+        try await catalogue.setProgress([finished], account: Shelf.account)
+        #expect(try await catalogue.next(after: Shelf.id("2"), isNew: true) == nil)
+        #expect(try await catalogue.next(after: Shelf.id("2"))?.item.id == Shelf.id("1"))
     }
 
     @Test func listsKeepTheirOrder() async throws {

@@ -56,6 +56,37 @@ import Testing
         }
     }
 
+    @Test func aSeriesGoesOnBySetting() async throws {
+        try await House.signedIn { configuration in
+            configuration.libraries[0].items = StandInItems(
+                configuration.libraries[0].items.map { item in
+                    var item = item
+                    item.series = [StandInItem.Series(name: "The Sea", sequence: item.id == Library.book ? "1" : "2")]
+                    return item
+                })
+        } _: { house, _ in
+            try await house.done("libraries", "--refresh")
+            // Unasked, playing ends.
+            try await house.done("play", "tidebook", "--at", "98")
+            try await house.progress("finished", of: Library.book) { $0.isFinished }
+            #expect(try await house.status("at rest") { $0.state == .stopped }.item?.title == "Tidebook")
+
+            try await house.done("settings", "queue.end", "next")
+            try await house.done("play", "tidebook", "--at", "98")
+            try await house.status("the second book") { $0.item?.title == "Three Rooms" && $0.state == .playing }
+            // Nothing comes behind it: what has been heard before does not begin again.
+            try await house.done("seek", "57")
+            try await house.progress("finished", of: Library.files) { $0.isFinished }
+            #expect(try await house.status("at rest") { $0.state == .stopped }.item?.title == "Three Rooms")
+            // The queue goes first, and what the listener falls asleep over does not go on.
+            try await house.done("unfinish", "three rooms")
+            try await house.done("play", "tidebook", "--at", "95")
+            try await house.done("sleep", "item")
+            let asleep = try await house.status("asleep") { $0.state == .stopped || $0.state == .paused }
+            #expect(asleep.item?.title == "Tidebook")
+        }
+    }
+
     @Test func draggingToTheEndNeitherFinishesNorGoesOn() async throws {
         try await House.signedIn { house, _ in
             #expect(try await queue(house, "add", "echoes").count == 1)

@@ -96,8 +96,8 @@ import Testing
     /// An interrupted copy: its index tells of sound that is not there.
     @Test func aPlaceThatWasCutOffIsNotTheEnd() async throws {
         let whole = try Sounds.read(
-            try Sounds.tone("whole.m4b", seconds: 30, options: ["-b:a", "64k", "-movflags", "+faststart"]))
-        let path = "\(Sounds.folder)/cut.m4b"
+            try Sounds.tone("tail.m4b", seconds: 30, options: ["-b:a", "64k", "-movflags", "+faststart"]))
+        let path = "\(Sounds.folder)/tail-cut.m4b"
         try Sounds.write(Array(whole.prefix(whole.count * 2 / 5)), to: path)
         let rig = Rig("cut")
         let ready = try await rig.open(files([path], seconds: 30), at: .seconds(20))
