@@ -97,9 +97,12 @@ import Testing
             try await house.done("pause")
             try await house.done("seek", "0")
             mark = try await monitor.mark()
-            for (key, title) in [("next", "B"), ("previous", "A"), ("previous", "C")] {
+            for (key, name) in [("next", "B"), ("previous", "A"), ("previous", "C")] {
                 try await house.playerctl(key)
-                try await house.status("at \(title)") { $0.item?.title == title && $0.state == .paused }
+                // What the desktop is shown is there: keys pressed before that mean nothing yet.
+                try await title(house, is: name)
+                let status = try await house.status()
+                #expect(status.item?.title == name && status.state == .paused)
             }
             #expect(try await call(house, ".TrackList", "GoTo", "o", three[1]).code == 0)
             try await title(house, is: "A")

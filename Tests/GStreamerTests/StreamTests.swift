@@ -1,4 +1,3 @@
-import EventLoop
 import Listening
 import TestSupport
 import Testing
@@ -107,6 +106,7 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
         }
         let path = try Sounds.tone("http.m4b", seconds: 30)
         let rig = Rig("stuck", bytes: LoopbackBytes())
+        // Nothing gives these streams up: what they held up would never be ready.
         for (number, stuck) in ["never", "head", "body"].enumerated() {
             let first = LoadID(number: UInt64(number * 2 + 1))
             rig.engine.load(
@@ -116,12 +116,9 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
             while !server.requests.contains(where: { $0.path == "/\(stuck)" }) {
                 try await Task.sleep(for: .milliseconds(5))
             }
-            let begin = Clock.now.monotonic
             let second = first.next
             rig.engine.load(second, tracks: files([path], seconds: 30), at: .seconds(3), rate: 1, volume: 1)
             #expect(try await rig.reports.nextWord(second) == .ready(at: .seconds(3)))
-            // Far below the network time limit, with room for a busy machine.
-            #expect(Clock.now.monotonic - begin < 10_000_000, "\(stuck)")
         }
     }
 
