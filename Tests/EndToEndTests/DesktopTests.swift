@@ -99,10 +99,11 @@ import Testing
             mark = try await monitor.mark()
             for (key, name) in [("next", "B"), ("previous", "A"), ("previous", "C")] {
                 try await house.playerctl(key)
+                try await house.status("at \(name)") { $0.item?.title == name && $0.state == .paused }
                 // What the desktop is shown is there: keys pressed before that mean nothing yet.
-                try await title(house, is: name)
-                let status = try await house.status()
-                #expect(status.item?.title == name && status.state == .paused)
+                try await eventually("\(name) on the bus") {
+                    try await house.playerctl("metadata", "xesam:title") == name ? true : nil
+                }
             }
             #expect(try await call(house, ".TrackList", "GoTo", "o", three[1]).code == 0)
             try await title(house, is: "A")
