@@ -48,7 +48,7 @@ public struct TrackFacts: Sendable {
         add("xesam:performer", all: item.narrators)
         if part != nil { pairs.append(("xesam:trackNumber", .int32(Int32(clamping: index + 1)))) }
         add("xesam:genre", all: item.genres)
-        add("xesam:contentCreated", item.published)
+        add("xesam:contentCreated", item.published.flatMap(moment))
         // Applets show a line or two; the whole of a long one would burden every read of the properties.
         add("xesam:comment", all: item.summary.map { [String($0.prefix(500))] } ?? [])
         // Of files only: the address of somebody's server is not everybody's on the bus.
@@ -60,6 +60,14 @@ public struct TrackFacts: Sendable {
         guard let part else { return item.title }
         return shownText(part.title).isEmpty ? "Chapter \(index + 1)" : part.title
     }
+}
+
+/// A date as the guidelines of MPRIS for metadata want it, ISO 8601 with a time: where only the year or the day is known, its
+/// beginning. Nil for what is none.
+func moment(_ date: String) -> String? {
+    if date.wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/#) != nil { return date }
+    guard let parts = date.wholeMatch(of: #/(\d{4})(-\d\d)?(-\d\d)?/#)?.output else { return nil }
+    return "\(parts.1)\(parts.2 ?? "-01")\(parts.3 ?? "-01")T00:00:00Z"
 }
 
 /// Without control characters, which some applets draw as boxes and a NUL would end on the bus, and without what turns the

@@ -46,6 +46,18 @@ private func metadata(_ player: Player) throws -> [String: Value] {
         #expect(facts["xesam:trackNumber"] == nil)
     }
 
+    @Test(arguments: [
+        ("1815", "1815-01-01T00:00:00Z"), ("2020-05", "2020-05-01T00:00:00Z"), ("2020-05-07", "2020-05-07T00:00:00Z"),
+        ("2020-05-07T06:30:00.5Z", "2020-05-07T06:30:00.5Z"),
+        ("2020-05-07T06:30:00+02:00", "2020-05-07T06:30:00+02:00"),
+        ("Thu, 07 May 2020 06:30:00 GMT", nil), ("soon", nil), ("", nil),
+    ])
+    func aDateHasATimeOrIsNone(_ published: String, _ moment: String?) throws {
+        var item = book(chapters: 0)
+        item.published = published
+        #expect(try metadata(player(item))["xesam:contentCreated"] == moment.map { .string($0) })
+    }
+
     @Test func severalAuthorsAreOneStringForEveryClient() throws {
         let facts = try metadata(player(book(chapters: 0, authors: ["A", "B"])))
         #expect(facts["xesam:artist"] == .strings(["A, B"]))
