@@ -20,7 +20,7 @@ struct Link {
     /// - Returns: the report, as JSON.
     func ask(_ member: String, _ arguments: Value..., within limit: Duration = .seconds(120)) throws -> String {
         do throws(BusError) {
-            return try report(member, arguments, limit)
+            return try answer(member, arguments, limit)
         } catch {
             guard Self.isUnstartable(error) else { throw Self.sentence(error) }
         }
@@ -50,6 +50,23 @@ struct Link {
         }
     }
 
+    /// What changes nothing is asked once more of the daemon that takes the place of one that died meanwhile.
+    private func answer(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
+        do throws(BusError) {
+            return try report(member, arguments, limit)
+        } catch {
+            guard error.name == Self.noReply, Self.questions.contains(member) else { throw error }
+        }
+        return try report(member, arguments, limit)
+    }
+
+    private static let noReply = "org.freedesktop.DBus.Error.NoReply"
+    private static let questions: Set<String> = [
+        "Accounts", "AllBookmarks", "Bookmarks", "Browse", "Chapters", "Continue", "Doctor", "GetSetting", "History",
+        "Latest", "Libraries", "Logs", "Moves", "Queue", "Resolve", "Search", "Settings", "Show", "Stats", "Status",
+        "Unsent",
+    ]
+
     private func report(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
         let waiting = waiting()
         defer { waiting?.end() }
@@ -71,7 +88,7 @@ struct Link {
         let name = error.name
         let problem =
             switch name {
-            case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
+            case noReply, "org.freedesktop.DBus.Error.Disconnected":
                 "the daemon stopped before it answered; 'dogear logs' may tell why"
             case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut":
                 "the daemon does not answer; 'dogear logs' may tell why"

@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func aQuestionOutlivesTheDaemon(_ activation: Bool) async throws {
+        try await House.with(keyring: .absent, activation: activation) { house in
+            let daemon = try await house.daemon()
+            let monitor = try await Monitor(house)
+            daemon.send(SIGSTOP)
+            let status = try house.start(Child.built("dogear"), ["status", "--json"])
+            try await eventually("the question to be asked") {
+                monitor.messages().contains { $0.field("member") == "Status" } ? true : nil
+            }
+            daemon.send(SIGKILL)
+            #expect(try await status.toEnd().contains("\"state\":\"empty\""))
+            #expect(await status.child.end() == 0)
+        }
+    }
+
     @Test func theStatusOfABookHasEveryKey() async throws {
         try await House.signedIn { house, _ in
             let follower = try house.start(Child.built("dogear"), ["status", "--follow", "--json"])
