@@ -65,9 +65,23 @@ public struct TrackFacts: Sendable {
 /// A date as the guidelines of MPRIS for metadata want it, ISO 8601 with a time: where only the year or the day is known, its
 /// beginning. Nil for what is none.
 func moment(_ date: String) -> String? {
-    if date.wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/#) != nil { return date }
-    guard let parts = date.wholeMatch(of: #/(\d{4})(-\d\d)?(-\d\d)?/#)?.output else { return nil }
-    return "\(parts.1)\(parts.2 ?? "-01")\(parts.3 ?? "-01")T00:00:00Z"
+    // By its shape and not by a Regex, which takes a third of a millisecond: a list has a thousand tracks.
+    let zero = UInt8(ascii: "0")
+    let shape = String(decoding: date.utf8.map { (zero...zero + 9).contains($0) ? zero : $0 }, as: UTF8.self)
+    switch shape {
+    case "0000": return "\(date)-01-01T00:00:00Z"
+    case "0000-00": return "\(date)-01T00:00:00Z"
+    case "0000-00-00": return "\(date)T00:00:00Z"
+    default: break
+    }
+    let minute = "0000-00-00T00:00"
+    guard shape.hasPrefix(minute) else { return nil }
+    var zone = shape.dropFirst(minute.count)
+    if zone.hasPrefix(":00") {
+        zone = zone.dropFirst(3)
+        if zone.hasPrefix(".0") { zone = zone.dropFirst().drop { $0 == "0" } }
+    }
+    return ["", "Z", "+00:00", "-00:00", "+0000", "-0000"].contains(zone) ? date : nil
 }
 
 /// Without control characters, which some applets draw as boxes and a NUL would end on the bus, and without what turns the
