@@ -13,6 +13,12 @@ public enum ControlName {
     public static let bus = "org.dogear.Dogear"
     public static let path = "/org/dogear/Dogear"
     public static let interface = "org.dogear.Dogear1"
+    /// The methods that change nothing: to call them twice is to call them once.
+    public static let questions: Set<String> = [
+        "Accounts", "AllBookmarks", "Bookmarks", "Browse", "Chapters", "Continue", "Doctor", "GetSetting", "History",
+        "Latest", "Libraries", "Logs", "Moves", "Queue", "Resolve", "Search", "Settings", "Show", "Stats", "Status",
+        "Unsent",
+    ]
 }
 
 /// org.dogear.Dogear1: what the command line calls. Additions only.

@@ -55,17 +55,12 @@ struct Link {
         do throws(BusError) {
             return try report(member, arguments, limit)
         } catch {
-            guard error.name == Self.noReply, Self.questions.contains(member) else { throw error }
+            guard error.name == Self.noReply, ControlName.questions.contains(member) else { throw error }
         }
         return try report(member, arguments, limit)
     }
 
     private static let noReply = "org.freedesktop.DBus.Error.NoReply"
-    private static let questions: Set<String> = [
-        "Accounts", "AllBookmarks", "Bookmarks", "Browse", "Chapters", "Continue", "Doctor", "GetSetting", "History",
-        "Latest", "Libraries", "Logs", "Moves", "Queue", "Resolve", "Search", "Settings", "Show", "Stats", "Status",
-        "Unsent",
-    ]
 
     private func report(_ member: String, _ arguments: [Value], _ limit: Duration) throws(BusError) -> String {
         let waiting = waiting()

@@ -21,6 +21,13 @@ private final class Face: ControlFace {
         return face.commands
     }
 
+    @Test func questionsAreMethods() {
+        let names = controlInterface.members.compactMap {
+            if case .method(let method) = $0 { method.name } else { nil }
+        }
+        #expect(ControlName.questions.subtracting(names).isEmpty)
+    }
+
     @Test func methodsAreCommands() {
         #expect(call("Play", [.string("emma"), .string("+30")]) == [.play(what: "emma", at: "+30")])
         #expect(
