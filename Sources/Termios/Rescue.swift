@@ -14,6 +14,7 @@ enum Rescue {
 
     /// Written on the Loop only, before the handlers that read it are set; those run in whatever thread crashes.
     nonisolated(unsafe) private static var kept: UnsafeMutablePointer<Kept>?
+    /// Of the Loop only; no handler asks.
     nonisolated(unsafe) private static var isArmed = false
 
     private static let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE]
