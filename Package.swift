@@ -133,7 +133,7 @@ let package = Package(
         tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
         tests("LaunchersTests", "Launchers", "DBus"),
         tests("HTTPTests", "HTTP"),
-        tests("CurlTests", "Curl", "HTTP", "TestSupport"),
+        tests("CurlTests", "Curl", "EventLoop", "HTTP", "TestSupport"),
         tests("StreamingTests", "Streaming", "Curl", "EventLoop", "HTTP", "Listening", "TestSupport"),
         tests(
             "AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", "TestSupport",

@@ -8,7 +8,7 @@ private let transport = CurlTransport(version: "1.2.3")
 
 @Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct ConnectionTests {
     @Test func aGetOnAConnectionThatDiedIdleIsSentAgain() async throws {
-        let server = RawServer { connection, number in
+        let server = try RawServer { connection, number in
             guard connection.request() != nil else { return }
             connection.answer("\(number)")
             if number == 0 { _ = connection.request() } else { connection.waitForEnd() }
@@ -18,7 +18,7 @@ private let transport = CurlTransport(version: "1.2.3")
     }
 
     @Test func aPostNeverUsesAConnectionThatMayHaveDied() async throws {
-        let server = RawServer { connection, number in
+        let server = try RawServer { connection, number in
             while let request = connection.request() { connection.answer("\(number) \(request.prefix(4))") }
         }
         #expect(try await text(HTTPRequest("GET", server.url("/"))) == "0 GET ")
@@ -27,7 +27,7 @@ private let transport = CurlTransport(version: "1.2.3")
 
     @Test func aDownloadBecomesAFileOnlyWhenWhole() async throws {
         let scratch = Scratch()
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             guard let request = connection.request() else { return }
             if request.contains("/whole") { connection.answer("all of it") }
             if request.contains("/none") { connection.answer("no", status: "404 Not Found") }
@@ -76,8 +76,8 @@ private let transport = CurlTransport(version: "1.2.3")
         }
     }
 
-    @Test func aPortWithoutTLSIsNotACertificateProblem() async {
-        let server = RawServer { connection, _ in connection.answer("plain") }
+    @Test func aPortWithoutTLSIsNotACertificateProblem() async throws {
+        let server = try RawServer { connection, _ in connection.answer("plain") }
         do throws(TransportError) {
             _ = try await transport.send(HTTPRequest("GET", "https://127.0.0.1:\(server.port)/"))
         } catch {

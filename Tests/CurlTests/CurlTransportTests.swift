@@ -8,7 +8,7 @@ private let transport = CurlTransport(version: "1.2.3")
 
 @Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct CurlTransportTests {
     @Test func sendsWhatItIsGivenAndNothingElse() async throws {
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             if let request = connection.request() { connection.answer(request) }
         }
         let request = HTTPRequest(
@@ -23,7 +23,7 @@ private let transport = CurlTransport(version: "1.2.3")
     }
 
     @Test(arguments: ["GET", "HEAD", "PATCH", "DELETE", "POST"]) func sendsEachMethod(method: String) async throws {
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             guard let request = connection.request() else { return }
             connection.send("HTTP/1.1 200 OK\r\nX-Line: \(request.prefix { $0 != "/" })\r\nContent-Length: 0\r\n\r\n")
         }
@@ -32,7 +32,7 @@ private let transport = CurlTransport(version: "1.2.3")
     }
 
     @Test func twoHundredRequestsShareAFewConnections() async throws {
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             while connection.request() != nil { connection.answer("hello") }
         }
         try await withThrowingTaskGroup { group in
@@ -46,7 +46,7 @@ private let transport = CurlTransport(version: "1.2.3")
     @Test func cancellingEndsTheTransferAtOnce() async throws {
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             start.finish()
             connection.waitForEnd()
@@ -72,14 +72,14 @@ private let transport = CurlTransport(version: "1.2.3")
         #expect(await task.value == .cancelled)
     }
 
-    @Test func aSilentServerTimesOut() async {
-        let server = RawServer { connection, _ in connection.waitForEnd() }
+    @Test func aSilentServerTimesOut() async throws {
+        let server = try RawServer { connection, _ in connection.waitForEnd() }
         #expect(
             await failure(HTTPRequest("GET", server.url("/"), timeout: 0.2)) == .timedOut(host: "127.0.0.1"))
     }
 
-    @Test func nothingListeningIsUnreachable() async {
-        let port = RawServer { _, _ in }.port
+    @Test func nothingListeningIsUnreachable() async throws {
+        let port = try RawServer { _, _ in }.port
         #expect(
             await failure(HTTPRequest("GET", "http://127.0.0.1:\(port)/"))
                 == .unreachable(host: "127.0.0.1", reason: "Connection refused"))
@@ -91,8 +91,8 @@ private let transport = CurlTransport(version: "1.2.3")
                 == .unreachable(host: "nowhere.invalid", reason: "no such name"))
     }
 
-    @Test func aTruncatedBodyIsLost() async {
-        let server = RawServer { connection, _ in
+    @Test func aTruncatedBodyIsLost() async throws {
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")
         }
@@ -101,8 +101,8 @@ private let transport = CurlTransport(version: "1.2.3")
                 == .lost(host: "127.0.0.1", reason: "the answer ended early"))
     }
 
-    @Test func aResetIsLost() async {
-        let server = RawServer { connection, _ in
+    @Test func aResetIsLost() async throws {
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             connection.reset()
         }
@@ -112,8 +112,8 @@ private let transport = CurlTransport(version: "1.2.3")
         }
     }
 
-    @Test func anAnswerThatIsNotHTTPIsLost() async {
-        let server = RawServer { connection, _ in
+    @Test func anAnswerThatIsNotHTTPIsLost() async throws {
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             connection.send("SSH-2.0-OpenSSH_9.2\r\n")
         }
@@ -123,8 +123,8 @@ private let transport = CurlTransport(version: "1.2.3")
         }
     }
 
-    @Test func aLargeBodyIsRefused() async {
-        let server = RawServer { connection, _ in
+    @Test func aLargeBodyIsRefused() async throws {
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             connection.answer(String(repeating: "x", count: 2000))
         }
@@ -148,7 +148,7 @@ private let transport = CurlTransport(version: "1.2.3")
     }
 
     @Test func redirectsAreNotFollowed() async throws {
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             connection.send("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")
         }
@@ -157,7 +157,7 @@ private let transport = CurlTransport(version: "1.2.3")
     }
 
     @Test func headersOf100ContinueAreNotTheAnswers() async throws {
-        let server = RawServer { connection, _ in
+        let server = try RawServer { connection, _ in
             _ = connection.request()
             connection.send("HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\n")
             connection.answer("x")

@@ -1,43 +1,20 @@
 import Glibc
+import TestSupport
 
 /// A server on 127.0.0.1 that does with each connection whatever the test says: answers by halves, goes silent, hangs up.
 final class RawServer: Sendable {
-    let port: UInt16
-    private let listener: Int32
+    private let listener: ListeningSocket
 
     /// - Parameter serve: called with each connection and its number, counted from 0, on a thread of its own.
-    init(_ serve: @escaping @Sendable (RawConnection, Int) -> Void) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutableBytes(of: &address) { bytes in
-            let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
-            precondition(bind(listener, pointer, size) == 0 && listen(listener, 256) == 0)
-            getsockname(listener, pointer, &size)
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        self.listener = listener
-        onThread {
-            var number = 0
-            while true {
-                let client = accept(listener, nil, nil)
-                if client < 0 { break }
-                let connection = RawConnection(descriptor: client)
-                let mine = number
-                onThread {
-                    serve(connection, mine)
-                    connection.end()
-                }
-                number += 1
-            }
-            close(listener)  // here, so that its number is not another test's before this thread has left it
+    init(_ serve: @escaping @Sendable (RawConnection, Int) -> Void) throws {
+        listener = try ListeningSocket { descriptor, number in
+            let connection = RawConnection(descriptor: descriptor)
+            serve(connection, number)
+            connection.end()
         }
     }
 
-    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
-
+    var port: UInt16 { listener.port }
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 }
 
@@ -89,19 +66,4 @@ struct RawConnection: Sendable {
     }
 
     func end() { close(descriptor) }
-}
-
-func onThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var id = pthread_t()
-    pthread_create(
-        &id, nil,
-        { context in
-            Unmanaged<Box>.fromOpaque(context!).takeRetainedValue().body()
-            return nil
-        }, Unmanaged.passRetained(Box(body)).toOpaque())
-    pthread_detach(id)
 }

@@ -46,6 +46,18 @@ struct Rig {
         engine.pause(load)
     }
 
+    /// - Returns: where it stands once a pause has taken effect, which nothing announces: until then the place moves with
+    ///   the clock, however busy the machine is.
+    func still() async throws -> BookTime {
+        var stood: BookTime?
+        while true {
+            let position = try #require(engine.position(load))
+            if position == stood { return position }
+            stood = position
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     struct Unexpected: Error { let word: EngineReport.Word }
 }
 

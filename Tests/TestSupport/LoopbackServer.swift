@@ -21,12 +21,11 @@ public final class LoopbackServer: Sendable {
         case reset(after: [UInt8])
     }
 
-    public let port: UInt16
-    private let listener: Int32
-    private let handler: @Sendable (Request) -> Answer
+    private let listener: ListeningSocket
     private let log = Locked<[Request]>([])
     private let sent = Locked(0)
 
+    public var port: UInt16 { listener.port }
     public var address: String { "http://127.0.0.1:\(port)" }
     public var requests: [Request] { log.withLock { $0 } }
     /// That the sockets took so far, over all connections.
@@ -34,54 +33,34 @@ public final class LoopbackServer: Sendable {
 
     /// - Parameter port: 0 for any; that of an earlier server for one that comes back.
     public init(port: UInt16 = 0, _ handler: @escaping @Sendable (Request) -> Answer) throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in.loopback(port: port)
-        var yes: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let socket = listener
-        let code = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(socket, address, length) | listen(socket, 64) | getsockname(socket, address, &length)
-            }
+        let (log, sent) = (log, sent)
+        listener = try ListeningSocket(port: port) { connection, _ in
+            defer { close(connection) }
+            guard let request = Self.request(on: connection) else { return }
+            log.withLock { $0.append(request) }
+            Self.give(handler(request), to: connection, counting: sent)
         }
-        guard code == 0 else { throw ToolFailure(tool: "listen", code: errno) }
-        self.port = UInt16(bigEndian: address.sin_port)
-        self.handler = handler
-        spawnThread { [self] in accept() }
     }
 
     /// Ends the listening; open connections end with their clients.
-    public func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    public func stop() { listener.end() }
 
-    private func accept() {
-        while true {
-            let connection = Glibc.accept(listener, nil, nil)
-            guard connection >= 0 else { break }
-            spawnThread { [self] in serve(connection) }
-        }
-        close(listener)
-    }
-
-    private func serve(_ connection: Int32) {
-        defer { close(connection) }
-        guard let request = readRequest(connection) else { return }
-        log.withLock { $0.append(request) }
-        let answer = handler(request)
+    private static func give(_ answer: Answer, to connection: Int32, counting sent: Locked<Int>) {
+        let send = { (bytes: [UInt8]) in Self.send(bytes, to: connection, counting: sent) }
         switch answer {
-        case .bytes(let bytes): send(bytes, to: connection)
+        case .bytes(let bytes): send(bytes)
         case .stall(let bytes):
-            send(bytes, to: connection)
+            send(bytes)
             var byte: UInt8 = 0
             while read(connection, &byte, 1) > 0 {}
         case .reset(let bytes):
-            send(bytes, to: connection)
+            send(bytes)
             var option = linger(l_onoff: 1, l_linger: 0)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         }
     }
 
-    private func readRequest(_ connection: Int32) -> Request? {
+    private static func request(on connection: Int32) -> Request? {
         var text: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 4096)
         while !text.suffix(4).elementsEqual("\r\n\r\n".utf8) {
@@ -101,7 +80,7 @@ public final class LoopbackServer: Sendable {
         return Request(method: String(words[0]), path: String(words[1]), headers: headers)
     }
 
-    private func send(_ bytes: [UInt8], to connection: Int32) {
+    private static func send(_ bytes: [UInt8], to connection: Int32, counting total: Locked<Int>) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -110,7 +89,7 @@ public final class LoopbackServer: Sendable {
             }
             guard count > 0 else { return }
             sent += count
-            self.sent.withLock { $0 += count }
+            total.withLock { $0 += count }
         }
     }
 
@@ -133,20 +112,4 @@ public final class LoopbackServer: Sendable {
         let partial = headers.merging(["Content-Range": "bytes \(first)-\(last)/\(bytes.count)"]) { $1 }
         return response("206 Partial Content", headers: partial, body: Array(bytes[first...max(first, last)]))
     }
-}
-
-private final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
-func spawnThread(_ run: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    pthread_create(
-        &thread, nil,
-        { context in
-            Unmanaged<Body>.fromOpaque(context!).takeRetainedValue().run()
-            return nil
-        }, Unmanaged.passRetained(Body(run)).toOpaque())
-    pthread_detach(thread)
 }
