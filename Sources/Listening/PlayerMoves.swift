@@ -273,8 +273,9 @@ extension Player {
         case ..<3600: rewind = .seconds(10)
         default: rewind = .seconds(30)
         }
-        let goal = max(part.start, place - rewind)
-        guard goal < place else { return nil }
+        let here = target ?? place
+        let goal = max(part.start, here - rewind)
+        guard goal < here else { return nil }
         target = goal
         landed = nil
         return goal

@@ -369,6 +369,19 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.position == expected)
     }
 
+    @Test func aPauseBeforeTheRewindArrivedGoesBackFromThere() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(40))
+        desk.send(.pause(.listener))
+        desk.pass(7200)
+        desk.send(.play)
+        #expect(desk.position == 10)
+        desk.send(.pause(.listener))
+        desk.pass(30)
+        desk.send(.play)
+        #expect(desk.position == 8)
+    }
+
     @Test func noRewindPastTheChapterOrAfterASeekOrByOption() {
         var desk = Desk()
         desk.open(emma, at: .seconds(61))
