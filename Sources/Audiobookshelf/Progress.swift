@@ -65,6 +65,8 @@ extension ShelfClient {
         }
         tell(id, target, at: write.made, isFinished: write.kind == .finish)
         _ = try await answer(.patchProgress(id, body: .object(fields)))
+        // A record that this made is dated by the server's clock, which would outdo what was listened to since the command.
+        if known == nil, write.made > 0 { _ = try await answer(.patchProgress(id, body: .object(fields))) }
     }
 
     /// Whether another device went on after the command was given, which is then no longer what the listener wants. What

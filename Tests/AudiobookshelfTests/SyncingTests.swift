@@ -276,16 +276,24 @@ private let book = ItemID("abs:\(accountID)/book")!
     }
 
     @Test func commandsMindTheServersWays() async throws {
-        #expect(try await write(.finish, at: 30) == [["isFinished": true, "duration": 100, "lastUpdate": 7]])
-        #expect(try await write(.finish, at: nil) == [["isFinished": true, "duration": 100, "lastUpdate": 7]])
+        let known = record(at: 5, finished: false)
+        let finished: JSON = ["isFinished": true, "duration": 100, "lastUpdate": 7]
+        #expect(try await write(.finish, at: 30, on: known) == [finished])
+        #expect(try await write(.finish, at: nil, on: known) == [finished])
         #expect(
-            try await write(.finish, at: 99) == [
+            try await write(.finish, at: 99, on: known) == [
                 ["isFinished": true, "duration": 100, "lastUpdate": 7, "currentTime": 99]
             ])
         #expect(
-            try await write(.restart, at: 30) == [
+            try await write(.restart, at: 30, on: known) == [
                 ["isFinished": false, "duration": 100, "lastUpdate": 7, "currentTime": 0, "progress": 0]
             ])
+    }
+
+    /// The server dates a record that it makes by its own clock, whatever it was told.
+    @Test func aRecordThatACommandMakesIsDatedByTheCommand() async throws {
+        let once = try await write(.restart, at: 30, on: record(at: 5, finished: false))
+        #expect(try await write(.restart, at: 30) == once + once)
     }
 
     /// The server would let a command that arrives late go over all that was done after it.
@@ -320,7 +328,7 @@ private let book = ItemID("abs:\(accountID)/book")!
     @Test(arguments: [ProgressWrite.Kind.unfinish, .place]) func aFinishIsTakenBackByThePlaceAlone(
         _ kind: ProgressWrite.Kind
     ) async throws {
-        #expect(try await write(kind, at: 30) == [moved(to: 30)], "never opened there")
+        #expect(try await write(kind, at: 30) == [moved(to: 30), moved(to: 30)], "never opened there")
         #expect(try await write(kind, at: 30, on: record(at: 50, finished: true)) == [moved(to: 30)])
         #expect(try await write(kind, at: 30, on: record(at: 30, finished: false)) == [moved(to: 30)])
         #expect(try await write(kind, at: 30, on: record(at: 30, finished: true)) == [moved(to: 29.99)], "a change")
