@@ -47,7 +47,8 @@ struct MPEGFormat: Hashable, Sendable {
     /// Bytes of the frame that begins with `word`; nil when it is not one of this format.
     func size(of word: UInt32) -> Int? {
         guard word & Self.mask == key else { return nil }
-        let size = sizes[Int(word >> 11 & 0x1E | word >> 9 & 1)]
+        let index: UInt32 = (word >> 11) & 0x1E | (word >> 9) & 1
+        let size = sizes[Int(index)]
         return size > 0 ? size : nil
     }
 

@@ -112,7 +112,8 @@ private let podcasts = "680d24b5-6685-485c-b70d-f0f3a5a0428d"
         let podcast = try #require(ShelfItemID(account: accountID, item: "c50ec295-17b3-440b-83f6-c00f39becba7"))
         let shown = try await client(transport).details(podcast)
         #expect(shown.row.kind == .podcast && !shown.episodes.isEmpty)
-        #expect(shown.episodes.map { $0.published ?? 0 } == shown.episodes.map { $0.published ?? 0 }.sorted(by: >))
+        let days: [Int64] = shown.episodes.map { $0.published ?? 0 }
+        #expect(days == days.sorted(by: >))
         let episode = try #require(ShelfItemID(shown.episodes[0].id))
         let one = try await client(transport).details(episode)
         #expect(one.row.id == episode.id && one.row.podcast == "The Loopback Hour")

@@ -151,7 +151,8 @@ import Testing
             let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: png)))
             #expect(bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) && bytes.count > 1000)
             // Its width, in the header.
-            #expect(bytes[16..<20].reduce(0) { $0 << 8 | Int($1) } == 720)
+            let width: Int = bytes[16..<20].reduce(0) { (sum: Int, byte: UInt8) -> Int in sum << 8 | Int(byte) }
+            #expect(width == 720)
         }
     }
 }

@@ -51,11 +51,10 @@ struct LongSound: Sendable {
         return try making.withLock { _ in
             let path = "\(Sounds.folder)/\(name)"
             let length = path + ".length"
-            try Sounds.run(
-                ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-stream_loop", "\(rounds - 1)", "-i"]
-                    + ["\(Sounds.folder)/once-\(name)", "-c", "copy"]
-                    + options.filter { $0.hasSuffix("faststart") }
-                    .flatMap { ["-movflags", $0] } + [path])
+            var command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-stream_loop", "\(rounds - 1)"]
+            command += ["-i", "\(Sounds.folder)/once-\(name)", "-c", "copy"]
+            for flag in options where flag.hasSuffix("faststart") { command += ["-movflags", flag] }
+            try Sounds.run(command + [path])
             try Sounds.run([
                 "sh", "-c",
                 "ffprobe -loglevel error -show_entries format=duration -of csv=p=0 '\(path)' > '\(length)'",

@@ -11,10 +11,10 @@ private func book(chapters: Int, title: String = "Emma", authors: [String] = ["J
     let length = 600 / Double(max(1, chapters))
     return Item(
         id: ItemID(source: "abs", key: "a/é"), kind: .book, title: title, authors: authors, tracks: [track],
-        chapters: (0..<chapters).map {
-            Chapter(
-                title: $0 == 1 ? "" : "Part \($0 + 1)", start: .seconds(Double($0) * length),
-                end: .seconds(Double($0 + 1) * length))
+        chapters: (0..<chapters).map { (index: Int) -> Chapter in
+            let start = Double(index) * length
+            let title = index == 1 ? "" : "Part \(index + 1)"
+            return Chapter(title: title, start: .seconds(start), end: .seconds(start + length))
         })
 }
 

@@ -183,8 +183,10 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
                 #expect(lines[place - 1] == "# \(key.declaration.meaning) (\(key.declaration.kind))")
             }
             // Without the marks it says what holds anyway.
-            let bare = lines.map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? String($0.dropFirst()) : $0 }
-                .filter { $0 != "level = \"debug\"" }.joined(separator: "\n")
+            let unmarked: [String] = lines.map { line in
+                line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : line
+            }
+            let bare = unmarked.filter { $0 != "level = \"debug\"" }.joined(separator: "\n")
             let file = try SettingsFile(path: path, bytes: Array(bare.utf8)).settings()
             #expect(file.problems == [])
             #expect(file.settings.list().allSatisfy { $0.isDefault })

@@ -104,7 +104,8 @@ import Testing
         try await withStore { store throws in
             for number in 1...60 { store.post(.move(move(Int64(number) * 10_000))) }
             let moves = try await store.moves()
-            #expect(moves.map(\.at) == (11...60).reversed().map { Int64($0) * 10_000 })
+            let last: [Int64] = (11...60).reversed().map { Int64($0 * 10_000) }
+            #expect(moves.map(\.at) == last)
             #expect(moves.first == move(600_000))
         }
     }

@@ -50,9 +50,13 @@ struct Call: Sendable {
     }
 
     func cookie(_ name: String) -> String? {
-        (headers["cookie"] ?? "").split(separator: ";").lazy
-            .map { $0.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) } }
-            .first { $0.count == 2 && $0[0] == name }?[1]
+        for cookie in (headers["cookie"] ?? "").split(separator: ";") {
+            let parts: [String] = cookie.split(separator: "=", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            if parts.count == 2, parts[0] == name { return parts[1] }
+        }
+        return nil
     }
 
     /// Parses the body as the server's middleware does.
