@@ -53,6 +53,25 @@ import Testing
 
     private func heard(_ house: House) throws -> Recording { try Recording("\(house.home)/heard.raw") }
 
+    /// What an account trusts holds for its audio as for all else, also in a daemon that starts later.
+    @Test func aPrivateAuthorityIsTrustedForAudioToo() async throws {
+        try await House.with { house in
+            let front = try TLSFront(to: try #require(URL(string: house.address)?.port), folder: house.home)
+            let login = ["login", front.address, "--user", House.user, "--password-stdin"]
+            let dogear = Child.built("dogear")
+            let refused = try await house.run(dogear, login, input: House.password + "\n")
+            #expect(refused.code != 0 && refused.errors.contains("--ca"), "\(refused)")
+            let trusted = try await house.run(dogear, login + ["--ca", front.caFile], input: House.password + "\n")
+            #expect(trusted.code == 0, "\(trusted)")
+            for place in [5.0, 40] {
+                try await house.daemon()
+                try await house.done("play", "tidebook", "--at", "\(Int(place))")
+                try await house.status("heard over TLS") { $0.state == .playing && $0.position > place + 1 }
+                try await house.kill()
+            }
+        }
+    }
+
     /// One tone that rises from `start` on, with nothing left out and nothing twice.
     private func isWhole(_ heard: Recording, from start: Double) throws {
         for moment in stride(from: 0.2, to: heard.seconds - 0.1, by: 0.1) {
@@ -182,7 +201,7 @@ import Testing
                 #expect(isHash, "\(name)")
                 guard !file.hasSuffix(".bytes") else { continue }
                 let text = String(decoding: try Sounds.read(file), as: UTF8.self)
-                for word in ["127.0.0.1", "http", "tide", "Tide", House.user, Library.book] {
+                for word in ["127.0.0.1", "http", "tide", "Tide", "\"\(House.user)\"", Library.book] {
                     #expect(!text.contains(word), "\(word) in \(name)")
                 }
             }
