@@ -7,11 +7,15 @@ public enum Changes {
         if old == new { return "" }
         var pen = Pen(colors: colors)
         for y in 0..<new.size.rows { row(y, old, new, &pen) }
-        if old.image != new.image {
-            pen.leap(old.image == nil ? "" : Image.remove)
-            if let image = new.image { pen.leap(image.draw) }
-        }
+        if old.image != new.image { pen.leap(new.image?.place ?? Image.remove) }
         return pen.finished(cursor: new.cursor)
+    }
+
+    /// The picture that a frame shows and the terminal does not have: goes before the frame, for what is drawn in one
+    /// piece is bounded, in kitty to less than a cover.
+    public static func picture(from old: Frame?, to new: Frame) -> String {
+        guard let image = new.image, image.name != old?.image?.name else { return "" }
+        return image.transfer
     }
 
     private static func everything(_ frame: Frame, _ colors: Colors) -> String {
@@ -20,7 +24,7 @@ public enum Changes {
         pen.style = .plain
         let blank = Frame(frame.size)
         for y in 0..<frame.size.rows { row(y, blank, frame, &pen) }
-        if let image = frame.image { pen.leap(Image.remove + image.draw) }
+        if let image = frame.image { pen.leap(image.place) }
         return pen.finished(cursor: frame.cursor)
     }
 

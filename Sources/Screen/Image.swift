@@ -70,23 +70,27 @@ extension Image {
     private static let id = 77
     private static let chunk = 4096
 
-    /// Takes away what ``draw`` put there.
+    /// Takes it away, with all the terminal keeps of it.
     static let remove = "\u{1B}_Ga=d,d=I,i=\(id),q=2\u{1B}\\"
 
-    /// In pieces, as the protocol wants it; the cursor stays where it is.
-    var draw: String {
+    /// Hands it over without showing it, in pieces as the protocol wants it; takes the place of an earlier one.
+    var transfer: String {
         let text = Array(Data(png).base64EncodedString().utf8)
-        var out = "\u{1B}[\(area.y + 1);\(area.x + 1)H"
+        var out = ""
         var start = 0
         repeat {
             let end = min(start + Self.chunk, text.count)
             let more = end < text.count ? 1 : 0
-            let head =
-                start == 0
-                ? "a=T,f=100,i=\(Self.id),p=1,q=2,C=1,c=\(area.columns),r=\(area.rows),m=\(more)" : "m=\(more),q=2"
+            let head = start == 0 ? "a=t,f=100,i=\(Self.id),q=2,m=\(more)" : "m=\(more),q=2"
             out += "\u{1B}_G\(head);" + String(decoding: text[start..<end], as: UTF8.self) + "\u{1B}\\"
             start = end
         } while start < text.count
         return out
+    }
+
+    /// Shows what was handed over; the cursor stays at its corner.
+    var place: String {
+        "\u{1B}[\(area.y + 1);\(area.x + 1)H"
+            + "\u{1B}_Ga=p,i=\(Self.id),p=1,q=2,C=1,c=\(area.columns),r=\(area.rows)\u{1B}\\"
     }
 }

@@ -29,14 +29,14 @@ public struct Style: Hashable, Sendable {
 
     private init(_ change: (inout Style) -> Void) { change(&self) }
 
-    /// Both at once; where they differ in colour, the other's.
+    /// Both at once; where they differ in colour, the other's. Reversed a colour would be a patch of ground: it goes.
     public func with(_ other: Style) -> Style {
         var style = self
         style.isBold = isBold || other.isBold
         style.isDim = isDim || other.isDim
         style.isReversed = isReversed || other.isReversed
         style.isUnderlined = isUnderlined || other.isUnderlined
-        style.foreground = other.foreground ?? foreground
+        style.foreground = style.isReversed ? nil : other.foreground ?? foreground
         style.background = other.background ?? background
         return style
     }

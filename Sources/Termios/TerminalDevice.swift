@@ -114,10 +114,11 @@ public import Screen
             next = (frame, (next?.extra ?? "") + extra)
             return
         }
+        let picture = Changes.picture(from: shown, to: frame)
         let changes = Changes.from(shown, to: frame, colors: colors)
         shown = frame
         guard !changes.isEmpty || !extra.isEmpty else { return }
-        send("\u{1B}[?2026h" + changes + extra + "\u{1B}[?2026l")
+        send(picture + "\u{1B}[?2026h" + changes + extra + "\u{1B}[?2026l")
     }
 
     /// Draws everything anew with the next frame.

@@ -9,7 +9,7 @@ import Testing
         terminal.feed("\u{1B}[?7l".utf8)
         var last: Frame?
         for frame in frames {
-            terminal.feed(Changes.from(last, to: frame, colors: colors).utf8)
+            terminal.feed((Changes.picture(from: last, to: frame) + Changes.from(last, to: frame, colors: colors)).utf8)
             last = frame
         }
         return terminal
@@ -22,6 +22,15 @@ import Testing
         frame.write("a\u{1B}[2J\u{202E}b\nc", at: 0, 1, columns: 12)
         #expect(frame.line(1) == "a [2Jb c")
         #expect(frame.write("far away", at: 20, 5, columns: 5) == 20)
+    }
+
+    @Test func whatIsChosenHasNoPatchesOfColour() {
+        var frame = Frame(Size(columns: 8, rows: 1))
+        frame.write("▶", .good, at: 0, 0, columns: 1)
+        frame.write("Emma", .bold, at: 2, 0, columns: 6)
+        frame.paint(Area(x: 0, y: 0, columns: 8, rows: 1), .chosen)
+        let terminal = shown([frame], frame.size)
+        #expect(terminal.styles[0][0] == "0;7" && terminal.styles[0][2] == "0;1;7")
     }
 
     @Test func wideCharactersTakeTwoPlacesAndAreNeverHalved() {
@@ -143,7 +152,16 @@ import Testing
         #expect(shown([frame, empty], size).image == nil)
         var later = frame
         later.write("more", at: 20, 5, columns: 10)
-        #expect(Changes.from(frame, to: later, colors: .all).utf8.count < 60, "the picture is not sent again")
+        #expect(Changes.from(frame, to: later, colors: .all).utf8.count < 60)
+        #expect(Changes.picture(from: frame, to: later).isEmpty, "it is not sent again")
+        // Moved it is only shown elsewhere.
+        var moved = empty
+        moved.show(image, in: Area(x: 5, y: 2, columns: 8, rows: 8))
+        #expect(Changes.picture(from: frame, to: moved).isEmpty)
+        let other = shown([empty, frame, moved], size)
+        #expect(other.image?.x == 5 && other.image?.keys["c"] == "8" && other.image?.data == there.image?.data)
+        // Within a frame there is never more than a terminal waits for.
+        #expect(Changes.from(nil, to: frame, colors: .all).utf8.count < 1000)
     }
 
     @Test(arguments: [

@@ -18,6 +18,8 @@ public struct Emulator: Sendable {
     public private(set) var frames = 0
     /// The picture over the cells, by the graphics protocol of kitty.
     public private(set) var image: Image?
+    /// What a picture is made of, before it is shown.
+    private var handedOver: (data: String, isWhole: Bool)?
     private var style = "0"
 
     public struct Image: Hashable, Sendable {
@@ -164,13 +166,14 @@ public struct Emulator: Sendable {
         let pairs = parts[0].split(separator: ",").map { $0.split(separator: "=").map(String.init) }
         let keys = Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }
         let data = parts.count > 1 ? String(parts[1]) : ""
-        if keys["a"] == "d" {
-            image = nil
-        } else if keys["a"] == "T" {
-            image = Image(x: cursor.x, y: cursor.y, keys: keys, data: data, isWhole: keys["m"] != "1")
-        } else {
-            image?.data += data
-            image?.isWhole = keys["m"] != "1"
+        switch keys["a"] {
+        case "d": (image, handedOver) = (nil, nil)
+        case "t": (image, handedOver) = (nil, (data, isWhole: keys["m"] != "1"))
+        case "p":
+            image = handedOver.map { Image(x: cursor.x, y: cursor.y, keys: keys, data: $0, isWhole: $1) }
+        default:
+            handedOver?.data += data
+            handedOver?.isWhole = keys["m"] != "1"
         }
     }
 

@@ -63,6 +63,7 @@ struct ViewBench {
             now += 1
             let requests = state.handle(events.removeFirst(), at: now)
             let frame = state.draw(at: now).frame
+            bytes += Changes.picture(from: shown, to: frame).utf8.count
             bytes += Changes.from(shown, to: frame, colors: colors).utf8.count
             shown = frame
             for case .ask(let question) in requests {
