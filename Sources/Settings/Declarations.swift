@@ -1,3 +1,5 @@
+internal import Listening
+
 /// Every setting there is, and the only place where one is declared: reading, checking, writing, the list and the
 /// errors all go by this table.
 public enum SettingKey: String, CaseIterable, Hashable, Sendable {
@@ -193,7 +195,8 @@ public enum SettingKind: Hashable, Sendable, CustomStringConvertible {
         let value: SettingValue? =
             switch self {
             case .choice, .text: .text(text)
-            case .seconds, .megabytes, .decibels, .number: Double(text).map { .number($0) }
+            case .seconds: (Double(text) ?? TimeText.parse(text)?.seconds).map { .number($0) }
+            case .megabytes, .decibels, .number: Double(text).map { .number($0) }
             case .flag:
                 ["true": true, "yes": true, "on": true, "false": false, "no": false, "off": false][text]
                     .map { .flag($0) }

@@ -194,6 +194,19 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         }
     }
 
+    @Test func timesAreTypedAsEverywhere() async throws {
+        try await withFile { path throws in
+            for (typed, seconds) in [("1m30s", 90.0), ("10s", 10), ("2:05", 125), ("7", 7)] {
+                _ = try Settings.set("sleep.fade", to: typed, in: path)
+                #expect(Settings.load(path).0.sleepFade == .seconds(seconds), "\(typed)")
+            }
+            for wrong in ["1h", "10 bananas", "-3s", "nan"] {
+                #expect(throws: (any Error).self) { try Settings.set("sleep.fade", to: wrong, in: path) }
+            }
+            #expect(Settings.load(path).0.sleepFade == .seconds(7))
+        }
+    }
+
     @Test func whatTheListenerNotedStaysInANewFile() async throws {
         try await withFile { path throws in
             _ = try Settings.set("playback.rate", to: "1.5", in: path)
