@@ -89,6 +89,7 @@ final class Crate: Sendable {
         var isClosed = false
     }
 
+    let stamps: FileStamps
     private let shelf: any ByteShelf
     private let reel: Reel
     private let starves: @Sendable (Feed) -> Void
@@ -97,6 +98,7 @@ final class Crate: Sendable {
     init(shelf: any ByteShelf, reel: Reel, starves: @escaping @Sendable (Feed) -> Void) {
         self.shelf = shelf
         self.reel = reel
+        stamps = FileStamps(reel.tracks)
         self.starves = starves
     }
 

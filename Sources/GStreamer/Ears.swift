@@ -48,10 +48,11 @@ final class Ears: Sendable {
     func aboutToFinish() {
         // What a reader failed over is played out and no further.
         guard crate.feed?.failure == nil else { return }
+        let isAltered = crate.stamps.hasChanged(needle.track)
         let next = needle.handOver(
             unless: { track, position in
                 // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
-                needle.reel.isStream(track) && needle.reel.isCutShort(track, at: position + .seconds(10))
+                (needle.reel.isStream(track) || isAltered) && needle.reel.isCutShort(track, at: position + .seconds(10))
             },
             if: { track in !crate.has(track) || crate.isReady(track) })
         guard let next else { return }
@@ -60,6 +61,7 @@ final class Ears: Sendable {
         } else {
             let audio = needle.reel.tracks[next].audio
             willOpen(audio)
+            crate.stamps.note(next)
             Pipeline.set(audio, on: pipeline.element)
         }
     }

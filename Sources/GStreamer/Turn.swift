@@ -290,7 +290,8 @@ final class Turn {
         if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
-        if !pipeline.hasSound, let played, needle.reel.isCutShort(track, at: played) {
+        let mayBeCut = !pipeline.hasSound || crate.stamps.hasChanged(track)
+        if mayBeCut, let played, needle.reel.isCutShort(track, at: played) {
             return fail(
                 .unreadable(track: track, reason: "it has nothing from there on: was it cut short?"), at: played)
         }

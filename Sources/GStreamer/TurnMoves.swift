@@ -61,6 +61,7 @@ extension Turn {
         } else {
             phase = .opening(spot, purpose)
             beginPatience(isFetched: needle.reel.isStream(spot.track))
+            crate.stamps.note(spot.track)
             opened(pipeline.open(needle.reel.tracks[spot.track].audio))
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Listening
 import TestSupport
 import Testing
@@ -106,6 +107,24 @@ import Testing
         rig.engine.play(rig.load)
         guard case .failed(.unreadable(track: 0, _)) = try await rig.word() else { throw Reports.Silence() }
         #expect(rig.engine.position(rig.load) == .seconds(20))
+    }
+
+    /// Recorded anew, synchronised or cut while it is open: where it then ends says nothing of the item.
+    @Test(arguments: ["flac", "mp3", "m4b"], [1, 2]) func aFileCutWhileItPlaysHasNotEnded(
+        _ ending: String, count: Int
+    ) async throws {
+        let paths = try (0..<count).map {
+            try Sounds.tone("cut-open-\(count)-\($0).\(ending)", seconds: 20, options: ["-b:a", "256k"])
+        }
+        let rig = Rig("cut-open-\(count)-\(ending)")
+        _ = try await rig.open(files(paths, seconds: 20))
+        try await rig.play(until: .second)
+        let size = try Sounds.read(paths[0]).count
+        try #require(truncate(paths[0], size / 4) == 0)
+        rig.engine.play(rig.load)
+        guard case .failed(.unreadable(track: 0, _)) = try await rig.word() else { throw Reports.Silence() }
+        let place = try #require(rig.engine.position(rig.load))
+        #expect(place >= .second && place < .seconds(12), "\(place)")
     }
 
     /// Files shorter than what the pipeline reads ahead: several are handed over before the first is heard.
