@@ -76,7 +76,7 @@ public struct Login: Sendable {
 
     /// - Parameters:
     ///   - found: what ``find()`` gave.
-    ///   - existing: the accounts there are: the same user on the same server keeps the id.
+    ///   - existing: the accounts there are, and were: the same user on the same server keeps the id.
     /// - Returns: the account, with its secrets in the vault.
     /// - Throws: ``ShelfError``; after ``ShelfError/vault(_:)`` the vault is as it was.
     public func run(

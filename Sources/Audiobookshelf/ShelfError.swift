@@ -20,6 +20,8 @@ public enum ShelfError: Error, Hashable, Sendable {
     case notInitialised(server: String)
 
     // Who is asking.
+    /// An item of an account that was logged out of, or never was here.
+    case noAccount(item: String)
     case wrongPassword(server: String)
     case passwordsNotAccepted(server: String)
     case keyRefused(server: String)
@@ -79,6 +81,8 @@ extension ShelfError: CustomStringConvertible {
         case .moved(let server, let address): "\(server) sends us on to \(address); log in with that address instead"
         case .notInitialised(let server):
             "\(server) is not set up yet; open it in a browser, make the first user and try again"
+        case .noAccount(let item):
+            "'\(item)' is of an account that is not logged in here; log in to its server again with 'dogear login ADDRESS'"
         case .wrongPassword(let server): "\(server) does not know this user with this password; try again"
         case .passwordsNotAccepted(let server):
             "\(server) does not accept passwords; log in with an API key instead (--api-key-stdin)"
@@ -138,7 +142,7 @@ extension ShelfError {
         case .unreachable, .certificate, .noEncryption, .timedOut, .lost, .rateLimited: .unreachable
         case .serverFault(_, let status): (502...504).contains(status) ? .unreachable : .failed
         case .badAddress, .badHeader, .insecureHTTP, .moved: .usage
-        case .wrongPassword, .keyRefused, .passwordsNotAccepted, .signedOut, .vault: .notSignedIn
+        case .noAccount, .wrongPassword, .keyRefused, .passwordsNotAccepted, .signedOut, .vault: .notSignedIn
         case .notFound: .notFound
         case .notAudiobookshelf, .notInitialised, .tokenRefused, .forbidden, .notPlayable, .refused, .missing,
             .unreadable, .tooLarge, .cancelled, .file:
@@ -152,7 +156,7 @@ extension ShelfError {
         case .unreachable, .timedOut, .lost, .rateLimited, .serverFault, .cancelled, .unreadable, .notAudiobookshelf,
             .certificate, .noEncryption, .vault, .tokenRefused:
             true
-        case .badAddress, .badHeader, .insecureHTTP, .moved, .notInitialised, .wrongPassword, .keyRefused,
+        case .badAddress, .badHeader, .insecureHTTP, .moved, .notInitialised, .noAccount, .wrongPassword, .keyRefused,
             .passwordsNotAccepted, .signedOut, .forbidden, .notFound, .notPlayable, .refused, .missing, .tooLarge,
             .file:
             false

@@ -110,7 +110,9 @@ internal import Store
                 address: request.address, headers: headers, caFile: request.caFile,
                 allowInsecureHTTP: request.allowInsecureHTTP, transport: transport)
             let found = try await login.find()
-            let account = try await login.run(try method(request), at: found, existing: accounts, vault: vault)
+            let former = (try? await store.formerAccounts()) ?? []
+            let account = try await login.run(
+                try method(request), at: found, existing: accounts + former, vault: vault)
             try await adopt(account)
             log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
             return row(account, unsent: 0)
@@ -218,7 +220,7 @@ internal import Store
     func client(of id: ItemID) throws(ShelfError) -> (ShelfClient, ShelfItemID) {
         guard let shelf = ShelfItemID(id) else { throw .notFound(what: id.description) }
         guard let account = accounts.first(where: { $0.id == shelf.account }) else {
-            throw .notFound(what: "the account of '\(id)'")
+            throw .noAccount(item: id.description)
         }
         return (try client(account), shelf)
     }

@@ -56,7 +56,7 @@ public enum Entry: Hashable, Sendable {
             let json = try ItemRecord(item).json()
             try db.run("INSERT OR REPLACE INTO items (id, json) VALUES (?, ?)", [item.id.description, json])
         case .account(let account): try Self.write(account, to: db)
-        case .removeAccount(let id): try db.run("DELETE FROM accounts WHERE id = ?", [id])
+        case .removeAccount(let id): try db.run("UPDATE accounts SET isRemoved = 1 WHERE id = ?", [id])
         case .move(let move): try Self.write(move, to: db)
         case .queue(let queue): try Self.write(queue, to: db)
         case .rate(let item, let rate?) where rate.isFinite:
@@ -133,7 +133,7 @@ public enum Entry: Hashable, Sendable {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET server = excluded.server, user = excluded.user, login = excluded.login,
                 serverVersion = excluded.serverVersion, hasHeaders = excluded.hasHeaders, caFile = excluded.caFile,
-                isSignedOut = excluded.isSignedOut, clockOffset = excluded.clockOffset
+                isSignedOut = excluded.isSignedOut, clockOffset = excluded.clockOffset, isRemoved = 0
             """,
             [
                 account.id, account.server, account.user, account.login.rawValue, account.serverVersion,

@@ -22,7 +22,7 @@ public struct StoreGlance {
     }
 
     public var accounts: [Account] {
-        (try? database.read { try Row.fetchAll($0, sql: "SELECT * FROM accounts ORDER BY rowid") })?
+        (try? database.read { try Row.fetchAll($0, sql: "SELECT * FROM accounts WHERE NOT isRemoved ORDER BY rowid") })?
             .compactMap(Account.init) ?? []
     }
 

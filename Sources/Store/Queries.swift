@@ -14,15 +14,15 @@ public struct Played: Hashable, Sendable {
 
 /// Reading. Each sees everything that was given to the store before; a row that makes no sense is as good as none.
 extension Store {
-    public func accounts() async throws(StoreError) -> [Account] {
-        try await perform { db in
-            try Row.fetchAll(db.kept("SELECT * FROM accounts ORDER BY rowid")).compactMap(Account.init)
-        }
-    }
+    public func accounts() async throws(StoreError) -> [Account] { try await accounts(areRemoved: false) }
 
-    public func account(_ id: String) async throws(StoreError) -> Account? {
+    /// Those that were logged out of.
+    public func formerAccounts() async throws(StoreError) -> [Account] { try await accounts(areRemoved: true) }
+
+    private func accounts(areRemoved: Bool) async throws(StoreError) -> [Account] {
         try await perform { db in
-            try Row.fetchOne(db.kept("SELECT * FROM accounts WHERE id = ?"), arguments: [id]).flatMap(Account.init)
+            let sql = "SELECT * FROM accounts WHERE isRemoved = ? ORDER BY rowid"
+            return try Row.fetchAll(db.kept(sql), arguments: [areRemoved]).compactMap(Account.init)
         }
     }
 

@@ -12,6 +12,7 @@ enum Schema {
         migrator.registerMigration("v3") { try $0.execute(sql: v3) }
         migrator.registerMigration("v4") { try $0.execute(sql: v4) }
         migrator.registerMigration("v5") { try $0.execute(sql: v5) }
+        migrator.registerMigration("v6") { try $0.execute(sql: v6) }
         return migrator
     }()
 
@@ -96,6 +97,9 @@ enum Schema {
                 started, updated, startPlace, place, listened
             FROM stretches WHERE listened > 0 ORDER BY started;
         """
+
+    /// An account that was logged out of is remembered: logging in again gives back what hangs on its id.
+    private static let v6 = "ALTER TABLE accounts ADD COLUMN isRemoved INTEGER NOT NULL DEFAULT 0"
 
     /// What the history holds at most: so many rows, and nothing older than two years, in milliseconds.
     static let historyRows = 5000

@@ -43,6 +43,13 @@ import Testing
                     "org.freedesktop.Secret.Service", "SearchItems", "a{ss}", "1", "account", row.id,
                 ])
             #expect(secrets.output == "aoao 0 0\n")
+            let gone = try await house.dogear("play")
+            #expect(gone.code == 3 && gone.errors.contains("dogear login"), "\(gone)")
+
+            // Who comes back finds what was left: speeds, history, bookmarks and the queue hang on the id.
+            try await house.logIn()
+            #expect(try await accounts(house).map(\.id) == [row.id])
+            try await house.done("play")
         }
     }
 

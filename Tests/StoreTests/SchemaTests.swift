@@ -50,6 +50,7 @@ import Testing
                 let queue = try await store.queue()
                 #expect(queue.loop == .queue && queue.isShuffled && queue.seed == .max && queue.next?.isNext == true)
             }
+            #expect(try await store.formerAccounts().map(\.user) == (version < "v6" ? [] : ["max"]))
             // And written as today's.
             try await store.write(.queue(Queue([try #require(try await store.item(Self.saga))])))
             #expect(try await store.queue().contains(Self.saga))

@@ -24,10 +24,12 @@ import Testing
             first.caFile = "/etc/ssl/own.pem"
             try await store.write(.account(first))
             #expect(try await store.accounts() == [first, account("a", user: "cassandra")])
-            #expect(try await store.account("b") == first)
             try await store.write(.removeAccount(id: "b"))
             #expect(try await store.accounts().map(\.id) == ["a"])
-            #expect(try await store.account("b") == nil)
+            #expect(try await store.formerAccounts() == [first])
+            try await store.write(.account(first))
+            #expect(try await store.accounts().map(\.id) == ["b", "a"])
+            #expect(try await store.formerAccounts().isEmpty)
         }
     }
 
