@@ -41,7 +41,7 @@ extension ViewState {
             logPlace.chosen = max(0, shownLogs.count - 1)
         case .continued:
             if let report = decode(ListReport.self, json) {
-                panes[.continued, default: Pane()].take(report.items, problems: report.problems)
+                panes[.continued, default: Pane()].take(report.items, problems: report.problems, keeping: kept)
             }
         case .latest(let page):
             if let report = decode(ListReport.self, json) { panes[.latest, default: Pane()].take(report, page: page) }
@@ -113,8 +113,8 @@ extension ViewState {
     private mutating func searched(_ words: String, _ report: ListReport?) {
         searching = nil
         if let report {
-            var pane = Pane()
-            pane.take(report.items, problems: report.problems)
+            var pane = words == found ? panes[.found] ?? Pane() : Pane()
+            pane.take(report.items, problems: report.problems, keeping: kept)
             panes[.found] = pane
             found = words
         } else {
@@ -148,7 +148,17 @@ extension ViewState {
             ask(.act(remove))
         }
         if act.member == "Finish" || act.member == "Unfinish" {
-            for list in panes.keys { read(again: list) }
+            if case .string(let id)? = act.arguments.first { finished(id, act.member == "Finish") }
+        }
+    }
+
+    private mutating func finished(_ id: String, _ isFinished: Bool) {
+        let here = currentList
+        kept.insert(id)
+        for list in panes.keys where list != here { read(again: list) }
+        guard let here else { return }
+        for index in panes[here]?.rows.indices ?? 0..<0 where panes[here]?.rows[index]?.item.id == id {
+            panes[here]?.rows[index]?.finished = isFinished
         }
     }
 }

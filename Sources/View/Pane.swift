@@ -17,8 +17,14 @@ struct Pane: Hashable, Sendable {
     var chosen: ItemRow? { rows.indices.contains(place.chosen) ? rows[place.chosen] : nil }
 
     /// All of it in one answer.
-    mutating func take(_ items: [ItemRow], problems: [String] = []) {
+    /// - Parameter kept: rows that stay although the answer is without them.
+    mutating func take(_ items: [ItemRow], problems: [String] = [], keeping kept: Set<String> = []) {
         let id = chosen?.item.id
+        var items = items
+        for (index, row) in rows.enumerated() {
+            guard let row, kept.contains(row.item.id) else { continue }
+            if !items.contains(where: { $0.item.id == row.item.id }) { items.insert(row, at: min(index, items.count)) }
+        }
         rows = items
         self.problems = problems
         isKnown = true
@@ -33,14 +39,19 @@ struct Pane: Hashable, Sendable {
     /// One page, from 1.
     mutating func take(_ report: ListReport, page: Int) {
         let start = (page - 1) * Question.pageSize
-        let count = report.total ?? max(rows.count, start + report.items.count)
+        let isLast = report.items.count < Question.pageSize
+        let count = report.total ?? (isLast ? start + report.items.count : max(rows.count, start + report.items.count))
         if rows.count < count { rows += Array(repeating: nil, count: count - rows.count) }
-        if let total = report.total, rows.count > total { rows.removeLast(rows.count - total) }
+        if rows.count > count { rows.removeLast(rows.count - count) }
         for (index, item) in report.items.enumerated() where start + index < rows.count { rows[start + index] = item }
         problems = report.problems
         isKnown = true
         error = nil
         goesOn = report.total == nil && report.items.count == Question.pageSize && start + report.items.count == count
+    }
+
+    mutating func forget(except page: Int) {
+        for index in rows.indices where index / Question.pageSize + 1 != page { rows[index] = nil }
     }
 
     /// Pages with rows in sight, or nearly, that are not known.

@@ -61,6 +61,11 @@ public struct ViewState: Sendable {
     /// What the rows of ``List/found`` answer.
     var found: String?
     var searching: String?
+    /// The same words are to be looked for once more.
+    var searchesAgain = false
+    /// Rows the listener has just finished, or begun anew, where they are shown: they stay in the list until it is left,
+    /// for the next key is meant for them and not for what would take their place.
+    var kept: Set<String> = []
     /// The podcast whose episodes are shown, and where.
     var opened: (id: String, title: String, tab: Tab)?
 
@@ -104,6 +109,7 @@ public struct ViewState: Sendable {
     /// - Returns: what is to be done, in order. After that ``draw(at:)`` may give another frame.
     public mutating func handle(_ event: ViewEvent, at now: Int64) -> [ViewRequest] {
         requests = []
+        let shown = currentList
         switch event {
         case .input(let input): take(input, at: now)
         case .resized(let size):
@@ -124,6 +130,10 @@ public struct ViewState: Sendable {
         case .logged(let row): logged([row])
         case .answered(let question, let answer): answered(question, answer, at: now)
         case .pictured(let name, let picture): if name == coverWanted { cover = (name, picture) }
+        }
+        if currentList != shown, !kept.isEmpty {
+            kept = []
+            if let shown { read(again: shown) }
         }
         fit()
         fill()
@@ -187,16 +197,20 @@ public struct ViewState: Sendable {
         guard panes[list] != nil || list == currentList else { return }
         switch list {
         case .continued: ask(.continued)
-        case .latest: ask(.latest(page: 1))
-        case .library: if let request = browsing(page: page(inSight: .library)) { ask(.browse(request)) }
-        case .found:
-            found = nil
-            search()
+        case .latest: ask(.latest(page: forget(around: .latest)))
+        case .library: if let request = browsing(page: forget(around: .library)) { ask(.browse(request)) }
+        case .found: search(again: true)
         case .episodes: if let opened { ask(.show(opened.id)) }
         }
     }
 
-    private func page(inSight list: List) -> Int { (panes[list]?.place.first ?? 0) / Question.pageSize + 1 }
+    /// What is out of sight is read again when it comes into sight.
+    /// - Returns: the page in sight.
+    private mutating func forget(around list: List) -> Int {
+        let page = (panes[list]?.place.first ?? 0) / Question.pageSize + 1
+        panes[list]?.forget(except: page)
+        return page
+    }
 
     func browsing(page: Int) -> BrowseRequest? {
         guard libraries.indices.contains(library) else { return nil }
@@ -209,11 +223,13 @@ public struct ViewState: Sendable {
     }
 
     /// One question at a time is under way; the latest words win.
-    mutating func search() {
+    mutating func search(again: Bool = false) {
         let words = field.string.split(separator: " ").joined(separator: " ")
         guard !words.isEmpty, isConnected else { return }
-        guard words != found, searching == nil else { return }
+        searchesAgain = searchesAgain || again
+        guard words != found || searchesAgain, searching == nil else { return }
         searching = words
+        searchesAgain = false
         requests.append(.ask(.search(words)))
     }
 

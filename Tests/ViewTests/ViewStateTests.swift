@@ -5,7 +5,7 @@ import Screen
 import Terminal
 import TestSupport
 import Testing
-import View
+@testable import View
 
 /// The view without a terminal and without a daemon: what it asks for and what it shows.
 @Suite struct ViewStateTests {
@@ -67,6 +67,43 @@ import View
         let error = ControlError(.failed, "no index")
         #expect(questions(view.handle(.answered(.search("hobbits"), .failure(error)), at: 0)) == [.search("hobbitsx")])
     }
+
+    /// A second `f` takes the first one back, whatever the daemon lists without what is finished.
+    @Test func whatWasFinishedStaysChosen() throws {
+        let rows = ["Emma", "Persuasion", "Sanditon"].map { Self.row($0) }
+        var rest = ListReport(items: [rows[0], rows[2]])
+        rest.page = 1
+        for tab in ["1", "2", "3/a\r"] {
+            var view = connected()
+            var asked = questions(press(&view, tab))
+            asked += view.underWay
+            for question in Set(asked) {
+                switch question {
+                case .continued, .latest, .search:
+                    _ = view.handle(.answered(question, .success(Self.json(ListReport(items: rows)))), at: 0)
+                default: break
+                }
+            }
+            _ = press(&view, "j")
+            #expect(view.currentRow == rows[1], "\(tab)")
+            let act = try #require(questions(press(&view, "f")).first)
+            guard case .act(let finish) = act else { throw Unexpected() }
+            #expect(finish.member == "Finish" && finish.arguments == [.string(rows[1].item.id)])
+            _ = view.handle(.answered(act, .success("{}")), at: 0)
+            // Whatever else reads the list again.
+            for question in [Question.continued, .search("a")] {
+                _ = view.handle(.answered(question, .success(Self.json(rest))), at: 0)
+            }
+            #expect(view.currentRow?.item.id == rows[1].item.id && view.currentRow?.finished == true, "\(tab)")
+            guard case .act(let back)? = questions(press(&view, "f")).first else { throw Unexpected() }
+            #expect(back.member == "Unfinish" && back.arguments == [.string(rows[1].item.id)])
+            // Whoever comes back finds the list as it is.
+            let left = questions(press(&view, "5"))
+            if tab == "2" { #expect(left.contains(.latest(page: 1))) }
+        }
+    }
+
+    private struct Unexpected: Error {}
 
     @Test func theClockRunsOnlyWhilePlayingAndAtMostFourTimesASecond() {
         var view = connected(Self.playing(at: 10.25, rate: 2))
