@@ -28,6 +28,8 @@ public struct StatusReport: Codable, Hashable, Sendable {
     @OrNull public var account: String?
     /// Path of its cover, PNG or JPEG; null while there is none.
     @OrNull public var cover: String?
+    /// Title of what was asked for and is not found or opened yet; null unless that takes more than a moment.
+    @OrNull public var opening: String?
     /// A sentence about what went wrong last, until something goes right.
     @OrNull public var error: String?
 

@@ -72,11 +72,11 @@ extension Service {
         } else if let address = WebAddress(what), id(of: address) != player.item?.id || !player.hasConfirmedPlace {
             try await open(url: what, at: jump)
         } else {
-            let id = try await single(what)
+            let (id, title) = try await named(what)
             if id == player.item?.id, player.hasConfirmedPlace {
                 try await goOn(jump)
             } else {
-                try await open(id, at: jump)
+                try await open(id, at: jump, title: title)
             }
         }
         return json(statusReport())
@@ -160,11 +160,12 @@ extension Service {
         return what.hasPrefix("file://") ? fileURLPath(what) : nil
     }
 
-    func single(_ what: String) async throws(ControlError) -> ItemID {
-        guard let id = ItemID(try await one(what).item.id) else {
-            throw ControlError(.notFound, "nothing found for '\(what)'")
-        }
-        return id
+    func single(_ what: String) async throws(ControlError) -> ItemID { try await named(what).id }
+
+    private func named(_ what: String) async throws(ControlError) -> (id: ItemID, title: String) {
+        let item = try await one(what).item
+        guard let id = ItemID(item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
+        return (id, item.title)
     }
 
     /// The one item that is meant.

@@ -21,10 +21,26 @@ extension Service {
             checks.append(
                 Check("account", .warning, "not signed in to any server", advice: "run 'dogear login ADDRESS'"))
         }
-        for account in shelves.accounts { checks += await shelves.checks(account) }
+        checks += await accountChecks()
         checks.append(live.check)
         checks.append(unsentCheck())
         return DoctorReport(checks: checks)
+    }
+
+    /// Of all accounts at once: one whose server does not answer holds nobody up.
+    private func accountChecks() async -> [Check] {
+        let asked = shelves.accounts.map { account in
+            Task { @LoopActor in
+                await self.inTime(within: .seconds(10)) { await self.shelves.checks(account) } ?? [
+                    Check(
+                        "account \(account.name)", .bad, "\(account.server) did not answer within 10 s",
+                        advice: "check the network and the server")
+                ]
+            }
+        }
+        var checks: [Check] = []
+        for task in asked { checks += await task.value }
+        return checks
     }
 
     private func busCheck() -> Check { Check("session bus", .good, "connected, and \(profile.bus) is ours") }

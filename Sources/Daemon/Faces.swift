@@ -12,12 +12,20 @@ extension Service: @LoopActor ControlFace {
         // A command may have started us: it is answered from what the journal says, not from before it was read.
         guard isRestored else { return early.append { self.perform(command, reply) } }
         if let event = command.event {
-            guard player.item != nil || command.needsNoItem else {
+            guard player.item != nil || finding != nil || command.needsNoItem else {
                 return reply.fail(
                     ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
             }
+            going = nil
             send(event)
-            return reply([.string(json(statusReport()))])
+            guard let going else { return reply([.string(json(statusReport()))]) }
+            // Along the queue: answered from what is there then.
+            Task { @LoopActor in
+                await going.value
+                if let trouble = self.queueTrouble { return reply.fail(ControlError(.failed, trouble).busError) }
+                reply([.string(json(self.statusReport()))])
+            }
+            return
         }
         Task { @LoopActor in
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {

@@ -11,26 +11,39 @@ struct Waiter {
     let answer: @LoopActor (Result<Void, ControlError>) -> Void
 }
 
+/// An item on its way, from being asked for until it is loaded.
+struct Finding {
+    let ticket: Int
+    let timer: LoopTimer
+    /// Its title, once it takes longer than a listener expects.
+    var title: String?
+    /// Paused before it was found.
+    var isHeld = false
+}
+
 /// How something comes to be played.
 extension Service {
     /// Finds and opens an item and answers when it plays. What plays now goes on until the item is known to be playable.
     ///
     /// - Parameter jump: where to begin; nil: where the listener is.
+    /// - Parameter title: as far as it is known already.
     /// - Parameter whole: as one MPRIS track, as clients expect that hand in an address.
     /// - Parameter wish: where it comes from.
     func open(
-        _ id: ItemID, at jump: Jump?, whole: Bool = false, as wish: Wish = .chosen
+        _ id: ItemID, at jump: Jump?, title: String? = nil, whole: Bool = false, as wish: Wish = .chosen
     ) async throws(ControlError) {
         opening += 1
         let ticket = opening
         let source = source(of: id)
         do throws(SourceError) {
+            beginFinding(id, title, ticket)
+            defer { endFinding(ticket) }
             // What the source says of the place is as old as this.
             let knowsOurs = sync.hasTold(id)
             let found = try await source.find(id)
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
-            let play = wish.plays || player.wantsPlay
+            let play = player.wantsPlay || wish.plays && finding?.isHeld != true
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
             let opened = try await source.open(found)
@@ -45,6 +58,47 @@ extension Service {
             throw ControlError(error)
         }
         try await plays()
+    }
+
+    private func beginFinding(_ id: ItemID, _ title: String?, _ ticket: Int) {
+        finding?.timer.cancel()
+        let timer = time.timer(after: patience) {
+            Task { @LoopActor in
+                let title = if let title { title } else { await self.title(of: id) }
+                guard self.finding?.ticket == ticket else { return }
+                self.finding?.title = title
+                self.emitStatus()
+            }
+        }
+        finding = Finding(ticket: ticket, timer: timer)
+    }
+
+    private func endFinding(_ ticket: Int) {
+        guard let finding, finding.ticket == ticket else { return }
+        finding.timer.cancel()
+        self.finding = nil
+        if finding.title != nil { emitStatus() }
+    }
+
+    /// Who asked for something and then stops or pauses means that too.
+    func heedWhileFinding(_ event: Player.Event) {
+        guard let finding else { return }
+        switch event {
+        case .play: self.finding?.isHeld = false
+        case .pause(.listener): self.finding?.isHeld = true
+        case .toggle: self.finding?.isHeld = player.item == nil ? !finding.isHeld : player.wantsPlay
+        case .stop where !player.isOpening || player.item == nil:
+            endFinding(finding.ticket)
+            opening += 1
+            if player.isOpening { send(.openFailed(nil, mayReturn: false)) }
+        default: break
+        }
+    }
+
+    private func title(of id: ItemID) async -> String {
+        if let item = try? await known(id) { return item.title }
+        if let row = try? await librarian?.catalogue.row(id) { return row.item.title }
+        return id.source == "path" ? id.key : "what was asked for"
     }
 
     /// Goes on with an item after a stop or a failure; nobody waits for the answer.
@@ -157,7 +211,7 @@ extension Service {
     }
 
     private func isStill(_ ticket: Int) throws(SourceError) {
-        if ticket != opening { throw SourceError(.failed, "something else was asked to play meanwhile") }
+        if ticket != opening { throw SourceError(.failed, "something else was asked for meanwhile") }
     }
 
     func source(of id: ItemID) -> any Source {

@@ -62,6 +62,10 @@ internal import Store
     var diary = Diary()
     /// Counts what a server was told of bookmarks: what it said before that is out of date.
     var bookmarkChanges = 0
+    /// What is being found and opened.
+    var finding: Finding?
+    /// The neighbour that was last gone to.
+    var going: Task<Void, Never>?
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
     /// What can be gone on with.
@@ -131,6 +135,7 @@ internal import Store
     // MARK: Events
 
     func send(_ event: Player.Event) {
+        heedWhileFinding(event)
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         for effect in effects { perform(effect, now) }

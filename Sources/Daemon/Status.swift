@@ -27,6 +27,7 @@ extension Service {
         report.queued = queue.items.count
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
         report.cover = player.item?.coverPath
+        report.opening = finding?.title
         report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice
         return report
     }

@@ -15,6 +15,7 @@ extension StatusReport {
     /// What plays and, below it, where; then what is out of the ordinary.
     public func lines(on surface: Surface) -> [String] {
         guard let item else {
+            if let opening { return [surface.cut("Opening “\(Clean.line(opening))”…", after: 0)] + trouble(surface) }
             let hint = "Nothing is loaded. 'dogear play WORDS' plays something; 'dogear continue' lists what was begun."
             return (surface.columns == nil ? [hint] : Width.wrap(hint, to: surface.columns ?? 80)) + trouble(surface)
         }
@@ -36,7 +37,10 @@ extension StatusReport {
 
     /// All on one line, for following.
     public func line(on surface: Surface) -> String {
-        guard let item else { return (["Nothing is loaded."] + trouble(surface)).joined(separator: "  ") }
+        guard let item else {
+            let what = opening.map { "Opening “\(Clean.line($0))”…" } ?? "Nothing is loaded."
+            return ([what] + trouble(surface)).joined(separator: "  ")
+        }
         let parts: [String?] = [
             surface.paint(stateWord, .bold), item.byline, chapter.map(name), times,
             extras.isEmpty ? nil : extras.joined(separator: " · "), error.map(Clean.line),
@@ -88,6 +92,7 @@ extension StatusReport {
     /// What is out of the ordinary: speed, volume, what is not sent.
     public var extras: [String] {
         var extras: [String] = []
+        if let opening { extras.append("opening “\(Clean.line(opening))”") }
         if rate != 1 { extras.append(Figures.speed(rate)) }
         if volume != 1 { extras.append("volume \(Figures.percent(volume))") }
         if let sleep { extras.append("sleeps \(sleep.words)") }

@@ -91,7 +91,8 @@ public struct PlainState: Sendable {
 
     private func sentence(_ report: StatusReport, withPlace: Bool) -> String {
         guard let item = report.item else {
-            return (["Nothing is loaded."] + [report.error].compactMap(\.self)).joined(separator: " ")
+            let what = report.opening.map { "Opening \($0)." } ?? "Nothing is loaded."
+            return ([what] + [report.error].compactMap(\.self)).joined(separator: " ")
         }
         var parts = ["\(report.stateWord): \(item.byline)"]
         if let chapter = report.chapter { parts.append(report.name(of: chapter)) }

@@ -82,6 +82,32 @@ import Testing
         }
     }
 
+    /// What is asked for is shown while its server takes its time; who stops or pauses meanwhile means that too.
+    @Test(arguments: ["stop", "pause", ""]) func whatIsOnItsWayIsToldAndCanBeStopped(_ command: String) async throws {
+        try await House.signedIn(extra: House.hasty) { house, _ in
+            try await house.done("play", "three rooms", "--at", "7")
+            try await house.done("stop")
+            try await house.progress("told", of: Library.files) { ($0.currentTime ?? 0) >= 7 }
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
+            async let played = house.dogear("play", "tidebook")
+            let told = try await house.status("told") { $0.opening == "Tidebook" }
+            #expect(told.item?.title == "Three Rooms" && told.state == .stopped)
+            if !command.isEmpty { try await house.done(command) }
+            house.server.clearFaults()
+            gate.release()
+            let result = try await played
+            let after = try await house.status("opened") { $0.opening == nil && $0.state != .buffering }
+            switch command {
+            case "stop":
+                #expect(result.code == 1 && result.errors.contains("something else"), "\(result)")
+                #expect(after.item?.title == "Three Rooms" && after.state == .stopped)
+            case "pause": #expect(after.item?.title == "Tidebook" && after.state == .paused, "\(result)")
+            default: #expect(after.item?.title == "Tidebook" && after.state == .playing, "\(result)")
+            }
+        }
+    }
+
     @Test func aSecondDaemonSaysThatOneRuns() async throws {
         try await House.with(keyring: .absent) { house in
             let first = try await house.daemon()

@@ -42,6 +42,29 @@ import Testing
         }
     }
 
+    @Test func nextAnswersWithWhatIsThereThen() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("settings", "playback.next", "queue")
+            try await house.done("queue", "add", "three rooms")
+            try await house.done("queue", "add", "echoes")
+            try await house.done("play", "tidebook")
+            let next = try await house.done("next", "--json")
+            let first = try JSONDecoder().decode(StatusReport.self, from: Data(next.utf8))
+            #expect(first.item?.title == "Three Rooms" && first.state == .playing && first.queued == 1)
+            try await house.done("pause")
+            #expect(try await house.done("next").contains("Echoes"))
+            #expect(try await house.done("previous").contains("Three Rooms"))
+            try await house.done("stop")
+            #expect(try await house.done("next").contains("Echoes"))
+            try await house.done("previous")
+            house.server.deleteItem(Library.podcast)
+            try await house.done("play")
+            let gone = try await house.dogear("next")
+            #expect(gone.code == 1 && gone.errors.contains("Echoes"), "\(gone)")
+            #expect(try await house.status().item?.title == "Three Rooms")
+        }
+    }
+
     @Test func whatCannotBeOpenedStaysAndIsTold() async throws {
         try await House.signedIn { house, _ in
             #expect(try await queue(house, "add", "three rooms") == ["Three Rooms"])
