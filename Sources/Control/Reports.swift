@@ -212,6 +212,9 @@ public struct LibrariesReport: Codable, Hashable, Sendable {
             self.mediaType = mediaType
             self.account = account
         }
+
+        /// What names this one, whoever else has it.
+        public var address: String { "\(account)/\(id)" }
     }
     public var libraries: [Row]
     public var problems: [String]

@@ -175,7 +175,11 @@ extension Service {
             throw ControlError(.notFound, "nothing found for '\(what)'; try 'dogear search' with other words")
         }
         guard found.count == 1 else {
-            let list = found.prefix(8).map { "\($0.item.title) (\($0.item.id))" }.joined(separator: ", ")
+            let manyAccounts = Set(found.map(\.account)).count > 1
+            let list = found.prefix(8).map { row in
+                let account = manyAccounts ? row.account.map { " of \($0)" } ?? "" : ""
+                return "\(row.item.title)\(account) (\(row.item.id))"
+            }.joined(separator: ", ")
             throw ControlError(.notFound, "'\(what)' could be several: \(list); name one by its id")
         }
         return row

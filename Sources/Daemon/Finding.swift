@@ -175,16 +175,24 @@ extension Service {
     }
 
     func indexReport(_ librarian: Librarian) -> LibrariesReport {
-        let rows = librarian.states.compactMap { state in
-            shelves.accounts.first { $0.id == state.library.account }.map { account in
-                LibrariesReport.Row(
-                    id: state.library.id, name: state.library.name,
-                    mediaType: state.library.isPodcasts ? "podcast" : "book", account: account.name)
-            }
-        }
-        var report = LibrariesReport(libraries: rows)
+        var report = LibrariesReport(libraries: known(librarian).map(\.row))
         report.add(librarian)
         return report
+    }
+
+    /// The libraries of the index, and how much of them is in it.
+    private func known(_ librarian: Librarian) -> [(row: LibrariesReport.Row, library: CatalogueLibrary)] {
+        librarian.states.compactMap { state in
+            guard let account = shelves.accounts.first(where: { $0.id == state.library.account }) else { return nil }
+            let library = state.library
+            var row = LibrariesReport.Row(
+                id: library.id, name: library.name, mediaType: library.isPodcasts ? "podcast" : "book",
+                account: account.name)
+            row.items = state.isFilled || state.items > 0 ? state.total : nil
+            row.known = state.items
+            row.refreshed = state.checked
+            return (row, library)
+        }
     }
 
     // MARK: Lists
@@ -237,9 +245,11 @@ extension Service {
     private func library(
         _ request: BrowseRequest, _ index: Librarian
     ) throws(ControlError) -> CatalogueLibrary? {
-        let fits = try index.states.map(\.library).called(request.library)
+        let libraries = known(index)
+        let fits = try libraries.map(\.row).called(request.library)
         if fits.count > 1, request.library.isEmpty, request.hasFilter { return nil }
-        let library = try fits.only
+        let row = try fits.only
+        guard let library = libraries.first(where: { $0.row == row })?.library else { return nil }
         if library.isPodcasts { try request.checkPodcasts(library.name) }
         return library
     }
@@ -298,18 +308,9 @@ extension Service {
 }
 
 extension LibrariesReport {
-    /// How much of the libraries is in the index.
     @LoopActor fileprivate mutating func add(_ librarian: Librarian?) {
         guard let librarian else { return }
         refreshing = librarian.isBusy
-        for index in libraries.indices {
-            guard let state = librarian.states.first(where: { $0.library.id == libraries[index].id }) else { continue }
-            libraries[index].items = state.isFilled || state.items > 0 ? state.total : nil
-            libraries[index].known = state.items
-            libraries[index].refreshed = state.checked
-        }
         problems += librarian.problems.sorted { $0.key < $1.key }.map(\.value).filter { !problems.contains($0) }
     }
 }
-
-extension CatalogueLibrary: NamedLibrary {}

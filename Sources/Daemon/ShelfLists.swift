@@ -176,21 +176,17 @@ extension PageRequest {
     }
 }
 
-/// A library, wherever it is known from.
-protocol NamedLibrary {
-    var id: String { get }
-    var name: String { get }
-}
-
-extension LibrariesReport.Row: NamedLibrary {}
-
-extension Array where Element: NamedLibrary {
-    /// Those that a name or an id means; all of them where nothing is named.
+extension [LibrariesReport.Row] {
+    /// Those that a name or an id means, `ACCOUNT/` before it or not; all of them where nothing is named.
     /// - Throws: that there is none, and which there are.
-    func called(_ name: String) throws(ControlError) -> [Element] {
+    func called(_ name: String) throws(ControlError) -> Self {
         let wanted = name.lowercased()
-        let fits = filter { $0.id == name || $0.name.lowercased() == wanted || name.isEmpty }
-        guard fits.isEmpty else { return fits }
+        let fits = filter { library in
+            [library.id, library.name, library.address, "\(library.account)/\(library.name)", ""].contains {
+                $0.lowercased() == wanted
+            }
+        }
+        guard fits.isEmpty else { return name.isEmpty ? self : fits }
         let names = map { "'\($0.name)'" }.joined(separator: ", ")
         throw ControlError(.notFound, "no library '\(name)'; there are \(names.isEmpty ? "none" : names)")
     }
@@ -199,7 +195,9 @@ extension Array where Element: NamedLibrary {
     var only: Element {
         get throws(ControlError) {
             if count == 1 { return self[0] }
-            let names = map { "'\($0.name)' (\($0.id))" }.joined(separator: ", ")
+            // Two users of one server have the same ones.
+            let areIDsEnough = Set(map(\.id)).count == count
+            let names = map { "'\($0.name)' (\(areIDsEnough ? $0.id : $0.address))" }.joined(separator: ", ")
             throw ControlError(.usage, "several libraries fit; name one: \(names)")
         }
     }

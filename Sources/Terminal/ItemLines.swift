@@ -14,7 +14,6 @@ extension ListReport {
             Table.Column("ACCOUNT", least: 6),
             Table.Column("ID"),
         ])
-        let manyAccounts = Set(items.map(\.account)).count > 1
         table.rows = items.map { row in
             var cells = row.cells(on: surface, bar: width >= 60)
             if width < 76 { cells[4].text = "" }
@@ -23,6 +22,13 @@ extension ListReport {
             return cells
         }
         return table.lines(on: surface) + more(on: surface)
+    }
+
+    private var manyAccounts: Bool { Set(items.map(\.account)).count > 1 }
+
+    /// One of several to choose from, told apart by account where there are more.
+    public func choice(_ row: ItemRow) -> String {
+        manyAccounts ? "\(row.item.byline)  (\(Clean.line(row.account ?? "files")))" : row.item.byline
     }
 
     /// How to see the next page, on a terminal.

@@ -1,6 +1,7 @@
 internal import Listening
 
-/// Rows in aligned columns. Empty columns are left out; on a terminal the elastic ones give way to its width.
+/// Rows in aligned columns on a terminal: empty ones are left out, and the elastic ones give way to its width. In a pipe
+/// every line is a row, without titles, and tabs part all columns: that is what `cut` and `awk` take.
 struct Table {
     struct Column {
         var title: String
@@ -34,17 +35,19 @@ struct Table {
     var columns: [Column]
     var rows: [[Cell]] = []
 
-    /// With a line of titles only on a terminal: in a pipe every line is a row.
     func lines(on surface: Surface) -> [String] {
+        if surface.columns == nil {
+            return rows.map { row in row.map { surface.paint($0.text, $0.style) }.joined(separator: "\t") }
+        }
         let used = columns.indices.filter { index in rows.contains { !$0[index].text.isEmpty } }
         var widths: [Int: Int] = [:]
         for index in used {
-            let title = surface.columns == nil ? 0 : Width.of(columns[index].title)
+            let title = Width.of(columns[index].title)
             widths[index] = rows.reduce(title) { max($0, Width.of(text($1[index], surface))) }
         }
         if let room = surface.columns { shrink(&widths, to: room - Self.gap * max(0, used.count - 1)) }
         var lines: [String] = []
-        if surface.columns != nil, used.contains(where: { !columns[$0].title.isEmpty }) {
+        if used.contains(where: { !columns[$0].title.isEmpty }) {
             lines.append(line(used.map { ($0, Cell(columns[$0].title, .dim)) }, widths, surface))
         }
         return lines + rows.map { row in line(used.map { ($0, row[$0]) }, widths, surface) }
@@ -53,7 +56,7 @@ struct Table {
     private func line(_ cells: [(Int, Cell)], _ widths: [Int: Int], _ surface: Surface) -> String {
         let drawn = cells.map { index, cell in
             let room = widths[index] ?? 0
-            let text = surface.columns == nil ? text(cell, surface) : Width.cut(text(cell, surface), to: room)
+            let text = Width.cut(text(cell, surface), to: room)
             let spaces = String(repeating: " ", count: max(0, room - Width.of(text)))
             let painted = surface.paint(text, cell.style)
             return columns[index].isRight ? spaces + painted : painted + spaces
@@ -65,7 +68,7 @@ struct Table {
 
     /// The bar is never dimmed in part here: its two kinds of line are told apart without.
     private func text(_ cell: Cell, _ surface: Surface) -> String {
-        guard let share = cell.bar, surface.columns != nil else { return cell.text }
+        guard let share = cell.bar else { return cell.text }
         var plain = surface
         plain.styled = false
         return plain.bar(share, columns: Self.barWidth) + " " + Width.pad(cell.text, to: 4, left: true)

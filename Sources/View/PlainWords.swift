@@ -112,7 +112,7 @@ extension PlainState {
         case .chapters(let rows) where rows.indices.contains(index): act("Seek", [.string("chapter:\(number)")])
         case .libraries(let rows) where rows.indices.contains(index):
             var request = BrowseRequest()
-            request.library = rows[index].id
+            request.library = rows[index].address
             request.limit = 200
             ask(.browse(request))
         case .menu, .items, .chapters, .libraries: say("There is no \(number) in the list above.")

@@ -215,7 +215,7 @@ public struct ViewState: Sendable {
     func browsing(page: Int) -> BrowseRequest? {
         guard libraries.indices.contains(library) else { return nil }
         var request = BrowseRequest()
-        request.library = libraries[library].id
+        request.library = libraries[library].address
         request.sort = Self.sorts[sort]
         request.isReversed = ["added", "published", "progress"].contains(request.sort)
         (request.limit, request.page) = (Question.pageSize, page)

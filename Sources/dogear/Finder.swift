@@ -29,10 +29,10 @@ struct Finder {
 
     private func choose(_ report: ListReport, _ what: String) throws -> String {
         guard isatty(STDIN_FILENO) != 0, isatty(STDERR_FILENO) != 0 else {
-            let rows = report.items.map { "\($0.item.id)  \($0.item.byline)" }
+            let rows = report.items.map { "\($0.item.id)  \(report.choice($0))" }
             throw AmbiguousError(sentence: "“\(what)” fits several; say which, by its id:", rows: rows)
         }
-        for (index, row) in report.items.enumerated() { hint("\(index + 1)  \(row.item.byline)", indent: "  ") }
+        for (index, row) in report.items.enumerated() { hint("\(index + 1)  \(report.choice(row))", indent: "  ") }
         while true {
             write("Which one? [1-\(report.items.count)] ", to: STDERR_FILENO)
             guard let answer = readLine() else { break }

@@ -146,7 +146,7 @@ struct List: DogearCommand {
             """)
 
     @Argument(
-        help: "Name or id of a library; needed when there are several and nothing else is named.",
+        help: "Name or id of a library, ACCOUNT/NAME where accounts share it; needed when there are several.",
         completion: .libraries)
     var library: [String] = []
 

@@ -23,6 +23,35 @@ import Testing
         return try JSONDecoder().decode(ListReport.self, from: Data(outcome.output.utf8)).items.map(\.item.title)
     }
 
+    /// Two users of one server have the same libraries and items: each is named by its account.
+    @Test func twoUsersOfOneServer() async throws {
+        try await House.with { configuration in
+            configuration.users.append(StandInUser(name: "bo", password: "pw-of-bo-1234"))
+        } _: { house in
+            try await house.daemon()
+            try await house.logIn()
+            try await house.done("login", house.address, "--user", "bo", "--password-stdin", input: "pw-of-bo-1234\n")
+            try await house.done("libraries", "--refresh")
+            let report = try JSONDecoder().decode(
+                LibrariesReport.self, from: Data(try await house.done("libraries", "--json").utf8))
+            let accounts = Set(report.libraries.map(\.account))
+            #expect(accounts.count == 2 && report.libraries.count == 4)
+            #expect(report.libraries.allSatisfy { $0.known == ($0.mediaType == "book" ? 3 : 1) }, "\(report)")
+            let several = try await house.dogear("list", "Books")
+            #expect(several.code == 64 && accounts.allSatisfy { several.errors.contains("\($0)/") }, "\(several)")
+            for account in accounts {
+                for name in ["\(account)/Books", "\(account)/books"] + report.libraries.map(\.address) {
+                    guard name.hasPrefix(account) else { continue }
+                    let list = try JSONDecoder().decode(
+                        ListReport.self, from: Data(try await house.done("list", name, "--json").utf8))
+                    #expect(!list.items.isEmpty && list.items.allSatisfy { $0.account == account }, "\(name)")
+                }
+            }
+            let ambiguous = try await house.dogear("play", "tidebook")
+            #expect(ambiguous.code == 2 && accounts.allSatisfy { ambiguous.errors.contains($0) }, "\(ambiguous)")
+        }
+    }
+
     @Test func withoutANetwork() async throws {
         try await House.signedIn { house, _ in
             let report = try JSONDecoder().decode(

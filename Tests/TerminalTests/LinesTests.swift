@@ -159,9 +159,9 @@ struct LinesTests {
     @Test func listInAPipe() {
         #expect(
             text(shelf.lines(on: pipe)) == """
-                Emma                              Jane Austen       42%   9 h 40 min  2023-11-14  abs:1/a
-                ノルウェイの森                    村上春樹     finished               2020-09-13  abs:1/b
-                A Very Long Podcast Title Indeed                         12 episodes              abs:1/c
+                Emma\tJane Austen\t42%\t9 h 40 min\t2023-11-14\t\tabs:1/a
+                ノルウェイの森\t村上春樹\tfinished\t\t2020-09-13\t\tabs:1/b
+                A Very Long Podcast Title Indeed\t\t\t12 episodes\t\t\tabs:1/c
                 """)
     }
 
@@ -191,8 +191,8 @@ struct LinesTests {
         #expect(
             text(report.lines(on: pipe)) == """
                 The Hobbit — J. R. R. Tolkien
-                   1  An Unexpected Party   0:00  40 min
-                ▶  2                       40:00  32 min
+                \t1\tAn Unexpected Party\t0:00\t40 min
+                ▶\t2\t\t40:00\t32 min
                 """)
     }
 
