@@ -16,21 +16,23 @@ struct FilesSource: Source {
     }
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {
-        let item: Item
+        let opened: OpenedFiles
         do throws(LocalFilesError) {
-            item = try await files.open(path: try await path(of: id))
+            opened = try await files.open(path: try await path(of: id))
         } catch {
             throw SourceError(error)
         }
+        let item = opened.item
         if id.source == "file", item.id != id {
             throw SourceError(
                 .notFound, "the audio at \(await known(id) ?? "its old place") is another one now; play it by its path")
         }
-        return Found(id: item.id, title: item.title, memory: item)
+        return Found(id: item.id, title: item.title, memory: opened)
     }
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
-        Opened(item: try found.lookedAt)
+        guard let opened = found.memory as? OpenedFiles else { throw found.isUnknown }
+        return Opened(item: opened.item, remark: opened.leftOut.remark)
     }
 
     private func path(of id: ItemID) async throws(LocalFilesError) -> String {
@@ -50,17 +52,20 @@ extension Found {
     /// Of sources that know the whole item once they have found it.
     var lookedAt: Item {
         get throws(SourceError) {
-            guard let item = memory as? Item else { throw SourceError(.failed, "'\(title)' was not looked at") }
+            guard let item = memory as? Item else { throw isUnknown }
             return item
         }
     }
+
+    fileprivate var isUnknown: SourceError { SourceError(.failed, "'\(title)' was not looked at") }
 }
 
 extension SourceError {
     init(_ error: LocalFilesError) {
         switch error {
         case .notFound: self.init(.notFound, "\(error)")
-        case .noAudio, .tooMuch, .forbidden, .empty, .unreadable, .missingDecoder: self.init(.failed, "\(error)")
+        case .noAudio, .tooMuch, .forbidden, .empty, .unnameable, .unreadable, .missingDecoder:
+            self.init(.failed, "\(error)")
         }
     }
 }

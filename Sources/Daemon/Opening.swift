@@ -143,6 +143,7 @@ extension Service {
         isWhole = whole
         failure = nil
         wanted = nil
+        remark = opened.remark.map { (opened.item.id, $0) }
         let item = await pictured(opened.item)
         told = Place(
             item: item.id, position: place, duration: item.duration,

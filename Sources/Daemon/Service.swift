@@ -52,6 +52,8 @@ internal import Store
     var trouble: String?
     /// Told as long as this run lasts: a journal that had to be begun anew.
     var notice: String?
+    /// What a source had to say of the present item.
+    var remark: (item: ItemID, text: String)?
     /// What plays next; changed by ``line(_:)``.
     var queue = Queue()
     /// What can be played here; empty until GStreamer has said.

@@ -28,9 +28,11 @@ extension Service {
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
         report.cover = player.item?.coverPath
         report.opening = finding?.title
-        report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice
+        report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice ?? presentRemark
         return report
     }
+
+    private var presentRemark: String? { remark.flatMap { $0.item == player.item?.id ? $0.text : nil } }
 
     func emitStatus() { emit("Changed", json(statusReport())) }
 

@@ -26,11 +26,14 @@ public struct Opened: Sendable {
     public let place: Place?
     /// The source's name for this time of listening, where it wants to be told of it.
     public let session: String?
+    /// What the listener should know of it: a sentence.
+    public let remark: String?
 
-    public init(item: Item, place: Place? = nil, session: String? = nil) {
+    public init(item: Item, place: Place? = nil, session: String? = nil, remark: String? = nil) {
         self.item = item
         self.place = place
         self.session = session
+        self.remark = remark
     }
 }
 

@@ -15,6 +15,8 @@ enum AudioFiles {
         var audio: [String] = []
         /// Pictures in the folder itself and the folders within.
         var pictures: [String] = []
+        /// Audio whose names are not UTF-8 and cannot be given on.
+        var unnameable: [String] = []
         /// Whatever was looked at.
         var entries = 0
     }
@@ -36,11 +38,17 @@ enum AudioFiles {
         guard let directory = opendir(folder) else { throw FileBytes.error(folder) }
         var names: [String] = []
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            let (name, isText) = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                let bytes = bytes.prefix { $0 != 0 }
+                return (String(decoding: bytes, as: UTF8.self), String(validating: bytes, as: UTF8.self) != nil)
             }
+            if name.hasPrefix(".") { continue }
             // What is not UTF-8 cannot be named on the bus or in an address.
-            if let name, !name.hasPrefix(".") { names.append(name) }
+            if isText {
+                names.append(name)
+            } else if endings.contains(ending(name)) {
+                found.unnameable.append("\(folder)/\(name)")
+            }
         }
         closedir(directory)
         found.entries += names.count

@@ -2,6 +2,13 @@ public import Folders
 internal import Glibc
 public import Listening
 
+/// What a file or folder is to listen to.
+public struct OpenedFiles: Sendable {
+    public let item: Item
+    /// Of a folder: the files that cannot be played, and why.
+    public let leftOut: [LocalFilesError]
+}
+
 /// Files and folders on this computer as things to listen to.
 public struct FileSource: Sendable {
     private let inspector: any Inspector
@@ -16,28 +23,39 @@ public struct FileSource: Sendable {
     ///
     /// Its name, `file:<hash>`, comes from the content of the audio: it stays when files are moved or renamed, and
     /// changes when their bytes do, tags among them.
+    /// What cannot be played in a folder is left out of the book, but counts for its name.
     /// - Parameter path: absolute.
-    public func open(path: String) async throws(LocalFilesError) -> Item {
-        guard let resolved = realpath(path, nil) else { throw FileBytes.error(path) }
+    public func open(path: String) async throws(LocalFilesError) -> OpenedFiles {
+        guard let resolved = realpath(path, nil) else {
+            throw path.unicodeScalars.contains("\u{FFFD}") ? .unnameable(path: path) : FileBytes.error(path)
+        }
         defer { free(resolved) }
         let path = String(cString: resolved)
         var status = stat()
         guard stat(path, &status) == 0 else { throw FileBytes.error(path) }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let found = isFolder ? try AudioFiles.list(path) : AudioFiles.Found(audio: [path])
-        guard !found.audio.isEmpty else { throw .noAudio(folder: path) }
+        var leftOut = found.unnameable.map { LocalFilesError.unnameable(path: $0) }
+        guard !found.audio.isEmpty else { throw leftOut.first ?? .noAudio(folder: path) }
 
         var hash = ContentHash()
         var parts: [Part] = []
         for file in found.audio {
             let bytes = try FileBytes(file)
-            guard bytes.size > 0 else { throw .empty(path: file) }
             hash.add(bytes)
-            parts.append(Part(path: file, facts: try await facts(of: file, bytes)))
+            do throws(LocalFilesError) {
+                guard bytes.size > 0 else { throw .empty(path: file) }
+                parts.append(Part(path: file, facts: try await facts(of: file, bytes)))
+            } catch {
+                guard isFolder, error.isOfOneFile else { throw error }
+                leftOut.append(error)
+            }
         }
-        return item(
+        if parts.isEmpty, let first = leftOut.first { throw first }
+        let item = item(
             id: ItemID(source: "file", key: hash.hex), path: path, isFolder: isFolder, parts: parts,
             pictures: found.pictures)
+        return OpenedFiles(item: item, leftOut: leftOut)
     }
 
     private struct Part {

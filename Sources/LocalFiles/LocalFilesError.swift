@@ -5,6 +5,8 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
     case noAudio(folder: String)
     case tooMuch(folder: String)
     case empty(path: String)
+    /// Its bytes are no text: with U+FFFD in their place.
+    case unnameable(path: String)
     case unreadable(path: String, reason: String)
     case missingDecoder(path: String, what: String, package: String?)
 
@@ -16,6 +18,8 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
             "there is no audio file in \(folder); dogear looks for \(AudioFiles.endings.joined(separator: " "))"
         case .tooMuch(let folder): "there is far more in \(folder) than one book; name the folder of the book itself"
         case .empty(let path): "\(path) is empty; copy or download it again"
+        case .unnameable(let path):
+            "the name of \(path) is not UTF-8, as it has to be; rename it, for example with convmv"
         case .unreadable(let path, let reason):
             "\(path) cannot be played: \(reason); if another player can, please report it"
         case .missingDecoder(let path, let what, let package?):
@@ -23,5 +27,23 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
         case .missingDecoder(let path, let what, nil):
             "\(path) needs the \(what), which no package of GStreamer's that dogear knows has"
         }
+    }
+}
+
+extension LocalFilesError {
+    /// The rest of a book can be played without it, and nothing but another file would mend it.
+    var isOfOneFile: Bool {
+        switch self {
+        case .empty, .unreadable, .unnameable: true
+        case .notFound, .forbidden, .noAudio, .tooMuch, .missingDecoder: false
+        }
+    }
+}
+
+extension [LocalFilesError] {
+    /// What is missing in a book, in one sentence; nil where nothing is.
+    public var remark: String? {
+        guard let first else { return nil }
+        return count == 1 ? "left out: \(first)" : "\(count) files are left out; the first: \(first)"
     }
 }

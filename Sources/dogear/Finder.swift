@@ -18,13 +18,38 @@ struct Finder {
         }
         if let path = Arguments.filePath(what), let whole = realPath(path) { return whole }
         if Arguments.isAddress(what) { return what }
-        let report = try decode(ListReport.self, try link.ask("Resolve", .string(what)))
+        let report = try resolve(what)
         for problem in report.problems { complain(problem) }
         switch report.items.count {
-        case 0: throw ControlError(.notFound, "nothing found for “\(what)”; 'dogear search' takes fewer or other words")
+        case 0: throw notFound(what)
         case 1: return report.items[0].item.id
         default: return try choose(report, what)
         }
+    }
+
+    private func resolve(_ what: String) throws -> ListReport {
+        do {
+            return try decode(ListReport.self, try link.ask("Resolve", .string(what)))
+        } catch let error as ControlError where error.kind == .notSignedIn && isPath(what) {
+            throw ControlError(.notFound, "there is no file or folder “\(what)” here")
+        }
+    }
+
+    private func isPath(_ what: String) -> Bool {
+        what.contains("/") || what.hasPrefix("~") || Arguments.namesAudio(what)
+    }
+
+    private func notFound(_ what: String) -> ControlError {
+        if what.unicodeScalars.contains("\u{FFFD}") {
+            return ControlError(
+                .notFound,
+                "nothing found for “\(what)”; the name of a file has to be UTF-8: rename it, for example with convmv")
+        }
+        return ControlError(
+            .notFound,
+            isPath(what)
+                ? "there is no file or folder “\(what)” here, and nothing in your libraries is called that"
+                : "nothing found for “\(what)”; 'dogear search' takes fewer or other words")
     }
 
     private func choose(_ report: ListReport, _ what: String) throws -> String {

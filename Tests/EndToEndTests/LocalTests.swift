@@ -51,6 +51,24 @@ import Testing
         }
     }
 
+    @Test func aDamagedFileInAFolderIsLeftOutAndTold() async throws {
+        try await House.with(keyring: .absent) { house in
+            _ = try Library.all.get()
+            let folder = "\(house.home)/Rooms"
+            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+            try Sounds.write(Array("no sound in here".utf8), to: "\(folder)/02.opus")
+            #expect(try await house.done("play", folder).contains("left out: "))
+            let status = try await house.status("playing") { $0.state == .playing }
+            #expect(status.duration < 41 && status.error?.contains("02.opus") == true, "\(status)")
+            try await house.done("play", "\(folder)/01.mp3")
+            #expect(try await house.status().error == nil)
+            for name in ["./gone.mp3", "Rooms/gone", "gone.m4b"] {
+                let gone = try await house.dogear("play", name)
+                #expect(gone.code == 2 && gone.errors.contains("no file or folder"), "\(gone)")
+            }
+        }
+    }
+
     @Test func aFolderIsOneBook() async throws {
         try await House.with(keyring: .absent) { house in
             _ = try Library.all.get()

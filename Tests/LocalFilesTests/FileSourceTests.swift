@@ -29,7 +29,7 @@ import Testing
     ])
     func aFileHasItsTagsAndChapters(_ ending: String, options: [String]) async throws {
         let path = try Sounds.tone("tagged.\(ending)", seconds: 4, options: options, metadata: book())
-        let item = try await source.open(path: path)
+        let item = try await source.open(path: path).item
         #expect(item.title == "One")
         #expect(item.authors == ["Al Artist"])
         #expect(item.narrators == ["Nar Rator"])
@@ -86,7 +86,7 @@ import Testing
         try Sounds.write([1], to: "\(Sounds.folder)/shelf/My Book/.hidden.flac")
         try Sounds.write([1], to: "\(Sounds.folder)/shelf/My Book/notes.txt")
         try Sounds.run(["ln", "-sfn", "..", "\(Sounds.folder)/shelf/My Book/cd 1/loop"])
-        let item = try await source.open(path: "\(Sounds.folder)/shelf/My Book")
+        let item = try await source.open(path: "\(Sounds.folder)/shelf/My Book").item
         let order = ["0 intro", "1", "02", "Track 2", "track 10", "1"]
         #expect(item.title == "My Book")
         #expect(item.kind == .book)
@@ -99,14 +99,14 @@ import Testing
 
     @Test func aNameComesFromTheContent() async throws {
         let path = try Sounds.tone("here/a.flac", seconds: 1)
-        let before = try await source.open(path: path)
+        let before = try await source.open(path: path).item
         try Sounds.run(["mkdir", "-p", "\(Sounds.folder)/there"])
         try Sounds.run(["cp", path, "\(Sounds.folder)/there/é 100%.flac"])
-        let after = try await source.open(path: "\(Sounds.folder)/there/é 100%.flac")
+        let after = try await source.open(path: "\(Sounds.folder)/there/é 100%.flac").item
         #expect(before.id == after.id)
         #expect(before.id.source == "file" && before.id.key.count == 32)
         #expect(after.url?.hasSuffix("/there/%C3%A9%20100%25.flac") == true)
-        let other = try await source.open(path: try Sounds.tone("here/b.flac", seconds: 1, offset: 1))
+        let other = try await source.open(path: try Sounds.tone("here/b.flac", seconds: 1, offset: 1)).item
         #expect(other.id != before.id)
     }
 
@@ -124,8 +124,8 @@ import Testing
             "-c:v", "copy", embedded,
         ])
         try Sounds.run(["cp", picture, "\(Sounds.folder)/covered/Folder.JPG"])
-        let file = try #require(try await source.open(path: embedded).coverPath)
-        let folder = try #require(try await source.open(path: "\(Sounds.folder)/covered").coverPath)
+        let file = try #require(try await source.open(path: embedded).item.coverPath)
+        let folder = try #require(try await source.open(path: "\(Sounds.folder)/covered").item.coverPath)
         #expect(file == folder)
         #expect(try Sounds.read(file) == Sounds.read(picture))
         #expect(file.hasPrefix("\(Sounds.folder)/covers/here/") && file.hasSuffix(".jpg"))
@@ -155,6 +155,26 @@ import Testing
         #expect(
             await error("\(folder)/bad/text.mp3")
                 == .unreadable(path: "\(folder)/bad/text.mp3", reason: "it is not audio"))
+    }
+
+    /// A damaged file among sixty is no reason to play none of them.
+    @Test func whatCannotBePlayedIsLeftOutOfABook() async throws {
+        let folder = "\(Sounds.folder)/holes"
+        for number in 1...3 { _ = try Sounds.tone("holes/\(number).flac", seconds: 1) }
+        #expect(try await source.open(path: folder).leftOut.remark == nil)
+        try Sounds.write([], to: "\(folder)/2.flac")
+        let opened = try await source.open(path: folder)
+        #expect(opened.item.tracks.map(\.title) == ["1", "3"] && opened.item.duration.seconds == 2)
+        #expect(opened.leftOut == [.empty(path: "\(folder)/2.flac")])
+        // The shell writes what a String cannot.
+        try Sounds.run(["sh", "-c", #"cp "$1/1.flac" "$1/$(printf 'b\344r').flac""#, "sh", folder])
+        let remark = try #require(try await source.open(path: folder).leftOut.remark)
+        #expect(remark.contains("2 files are left out") && remark.contains("b\u{FFFD}r.flac"), "\(remark)")
+        for number in [1, 3] { try Sounds.write([], to: "\(folder)/\(number).flac") }
+        await #expect(throws: LocalFilesError.self) { try await source.open(path: folder) }
+        await #expect(throws: LocalFilesError.unnameable(path: "\(folder)/b\u{FFFD}r.flac")) {
+            try await source.open(path: "\(folder)/b\u{FFFD}r.flac")
+        }
     }
 
     @Test func numbersAreComparedAsNumbers() {
