@@ -64,6 +64,7 @@ public enum Command: Hashable, Sendable {
     case queueLoop(String)
     /// Both empty: list all. `value` nil: tell one.
     case settings(key: String, value: String?)
+    case resetSetting(key: String)
     case doctor
     case accounts
     case login(LoginRequest)

@@ -93,6 +93,7 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("SetSetting", ["Key": .string, "Value": .string]) {
             .settings(key: try $0[0].string(), value: try $0[1].string())
         },
+        command("ResetSetting", ["Key": .string]) { .resetSetting(key: try $0[0].string()) },
         command("Doctor") { _ in .doctor },
         command("Accounts") { _ in .accounts },
         .later("Login", in: ["Options": .variants, "Secrets": .descriptor], out: ["Report": .string]) {

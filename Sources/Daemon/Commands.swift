@@ -49,7 +49,9 @@ extension Service {
         case .queueClear: return json(try await clearQueue())
         case .queueShuffle(let isOn): return json(try await shuffleQueue(isOn))
         case .queueLoop(let loop): return json(try await setLoop(loop))
-        case .settings(let key, let value): return json(try await changeSettings(key, value))
+        case .settings(let key, nil): return json(try settings.report(key))
+        case .settings(let key, let value?): return json(try await changeSetting(key, value))
+        case .resetSetting(let key): return json(try await changeSetting(key, nil))
         case .doctor: return json(await examine())
         case .accounts: return json(shelves.accountsReport(unsent: sync.unsent))
         case .login(let request): return json(try await logIn(request))
@@ -217,6 +219,7 @@ extension Service {
         live.signedIn(row.id, player.item?.id)
         librarian?.refresh()
         notices?.signedIn(row.id)
+        if isAffair(of: row.id) { send(.accountChanged) }
         sync { $0.signedIn(account: row.id, time.now) }
         return AccountsReport(accounts: [row])
     }
@@ -240,7 +243,7 @@ extension Service {
         sync { $0.forget(account: account.id) }
         store.post(.removeBookmarks(account: account.id))
         await librarian?.forget(account.id)
-        if isAffair(of: account.id) { send(.loggedOut) }
+        if isAffair(of: account.id) { send(.accountChanged) }
         live.follow(player.item?.id)
         return shelves.accountsReport(unsent: sync.unsent)
     }

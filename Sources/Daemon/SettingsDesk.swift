@@ -1,5 +1,6 @@
 internal import Control
 internal import EventLoop
+internal import GStreamer
 internal import Listening
 internal import Logging
 internal import Settings
@@ -64,7 +65,8 @@ internal import Settings
         return SettingsReport(settings: rows.map(Self.row), problems: problems)
     }
 
-    func set(_ key: String, _ value: String) throws(ControlError) {
+    /// - Parameter value: nil: as it usually is.
+    func set(_ key: String, _ value: String?) throws(ControlError) {
         do throws(SettingsError) {
             settings = try Settings.set(key, to: value, in: path)
             problems = Settings.load(path).problems.map(\.description)
@@ -85,14 +87,22 @@ internal import Settings
 }
 
 extension Service {
-    func changeSettings(_ key: String, _ value: String?) async throws(ControlError) -> SettingsReport {
-        if let value {
-            try settings.set(key, value)
-            Log.shared.level = settings.logLevel
-            send(.options(settings.playerOptions))
-            engine.setBoost(settings.boost)
-            surroundings?.adopt()
+    /// - Parameter value: nil: as it usually is.
+    func changeSetting(_ key: String, _ value: String?) async throws(ControlError) -> SettingsReport {
+        if let value, !value.isEmpty, key == SettingKey.sink.rawValue {
+            // Not on the Loop: a first look scans every plugin.
+            guard await Task.detached(operation: { GStreamerEngine.canMake(sink: value) }).value else {
+                throw ControlError(
+                    .usage,
+                    "GStreamer has no output '\(value)' here; 'gst-inspect-1.0 | grep sink' lists what there is, and "
+                        + "--default goes back to the desktop's own")
+            }
         }
+        try settings.set(key, value)
+        Log.shared.level = settings.logLevel
+        send(.options(settings.playerOptions))
+        engine.setBoost(settings.boost)
+        surroundings?.adopt()
         return try settings.report(key)
     }
 }

@@ -214,8 +214,8 @@ extension Player {
         case openFailed(String?, mayReturn: Bool)
         /// The server that could not give it answers again.
         case serverAnswers
-        /// Its account is no longer here: what went wrong with it is nobody's affair any more.
-        case loggedOut
+        /// Its account was logged in to again, or out of: what went wrong with it is nobody's affair any more.
+        case accountChanged
         /// Known from the journal at start, or gone to while stopped: can be resumed, is not loaded.
         case restore(Item, at: BookTime, rate: Double, finished: Bool, copy: Int = 0)
         /// The queue changed.

@@ -30,7 +30,7 @@ extension Player {
         case .serverAnswers:
             if isServersError { error = nil }
             return []
-        case .loggedOut:
+        case .accountChanged:
             error = nil
             return []
         case .restore(let item, let place, let rate, let finished, let copy):

@@ -190,11 +190,14 @@ extension Store {
         }
     }
 
-    /// What was listened to here, the latest first.
+    /// What was listened to here for a second or more, the latest first.
     /// - Parameter item: nil: of all items.
     public func history(of item: ItemID? = nil, limit: Int) async throws(StoreError) -> [Sitting] {
         try await perform { db in
-            let sql = "SELECT * FROM history WHERE ?1 IS NULL OR item = ?1 ORDER BY started DESC, number DESC LIMIT ?2"
+            let sql = """
+                SELECT * FROM history WHERE (?1 IS NULL OR item = ?1) AND listened >= 1000000
+                ORDER BY started DESC, number DESC LIMIT ?2
+                """
             return try Row.fetchAll(db.kept(sql), arguments: [item?.description, limit]).compactMap(Sitting.init)
         }
     }

@@ -58,11 +58,15 @@ extension AccountsReport {
     }
 }
 
+extension SettingsReport.Row {
+    fileprivate var usual: String { `default`.isEmpty ? "empty" : Clean.line(`default`) }
+}
+
 extension SettingsReport {
     /// One setting with everything about it, or all: a table where there is room for what they mean.
     public func lines(on surface: Surface) -> [String] {
         if settings.count == 1, let row = settings.first {
-            let standard = row.value == row.default ? "" : "; normally \(Clean.line(row.default))"
+            let standard = row.value == row.default ? "" : "; normally \(row.usual)"
             return [
                 "\(surface.paint(Clean.line(row.key), .bold)) = \(Clean.line(row.value))",
                 "\(Clean.line(row.meaning)) (\(Clean.line(row.allowed))\(standard))",
@@ -72,7 +76,7 @@ extension SettingsReport {
             return settings.flatMap { row in
                 let isUsual = row.value == row.default
                 let name = "\(Clean.line(row.key)) = \(Clean.line(row.value))"
-                let usual = isUsual ? "" : "; usually \(Clean.line(row.default))"
+                let usual = isUsual ? "" : "; normally \(row.usual)"
                 let meaning = "\(Clean.line(row.meaning)) (\(Clean.line(row.allowed))\(usual))"
                 return [isUsual ? name : surface.paint(name, .bold)]
                     + Width.wrap(meaning, to: max(20, columns - 4)).map { "    \($0)" }

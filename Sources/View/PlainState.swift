@@ -185,8 +185,17 @@ public struct PlainState: Sendable {
                 if row.key == "playback.skip-back" { skip.back = row.value }
                 if row.key == "playback.skip-forward" { skip.forward = row.value }
             }
-        case .act(let act): say(act.done ?? "Done.")
+        case .act(let act): done(act, read(StatusReport.self))
         }
+    }
+
+    /// What plays and where, unless that was said already when it changed.
+    private mutating func done(_ act: Act, _ report: StatusReport?) {
+        if let done = act.done { return say(done) }
+        guard let report, report.item != nil else { return say("Done.") }
+        guard sentence(report, withPlace: false) == said else { return changed(report) }
+        status = report
+        say("\(report.stateWord) at \(Figures.clock(report.position)).")
     }
 
     private mutating func list(_ report: ListReport?) {

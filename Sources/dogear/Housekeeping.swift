@@ -11,6 +11,7 @@ struct Settings: DogearCommand {
               dogear settings
               dogear settings playback.rate
               dogear settings playback.rate 1.2
+              dogear settings playback.rate --default
 
             They are kept in dogear/config.toml in your configuration folder and take effect at once. The first change \
             makes that file, with what each setting means; what you write into it stays.
@@ -22,12 +23,23 @@ struct Settings: DogearCommand {
     @Argument(help: "Its new value.", completion: .settingValues)
     var value: [String] = []
 
+    @Flag(name: .customLong("default"), help: "Back to what it usually is.")
+    var isReset = false
+
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard isReset else { return }
+        if key == nil { throw ValidationError("--default needs a setting: dogear settings playback.rate --default") }
+        if !value.isEmpty { throw ValidationError("give a value or --default, not both") }
+    }
 
     func perform() throws {
         let link = try Link()
         let json: String
-        if let key, !value.isEmpty {
+        if let key, isReset {
+            json = try link.ask("ResetSetting", .string(key))
+        } else if let key, !value.isEmpty {
             json = try link.ask("SetSetting", .string(key), .string(value.joined(separator: " ")))
         } else if let key {
             json = try link.ask("GetSetting", .string(key))

@@ -33,6 +33,7 @@ private final class Face: ControlFace {
         #expect(
             call("List", [.string(""), .string("-added"), .int32(5), .int32(2)])
                 == [.list(library: "", sort: "-added", limit: 5, page: 2)])
+        #expect(call("ResetSetting", [.string("a")]) == [.resetSetting(key: "a")])
         #expect(call("SetSetting", [.string("a"), .string("b")]) == [.settings(key: "a", value: "b")])
         #expect(call("Undo", [.string("")]) == [.undo(what: "")])
         #expect(call("Moves", []) == [.moves])

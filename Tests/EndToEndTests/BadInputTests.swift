@@ -90,6 +90,15 @@ import Testing
             #expect(wrong.errors.contains("0.5 to 3"))
             let doctor = try await house.dogear("doctor")
             #expect(doctor.output.contains("line 3"))
+
+            let nowhere = try await house.dogear("settings", "audio.sink", "bogussink")
+            #expect(nowhere.code == 64 && nowhere.errors.contains("bogussink"), "\(nowhere)")
+            let both = try await house.dogear("settings", "playback.rate", "2", "--default")
+            #expect(both.code == 64 && both.errors.contains("not both"), "\(both)")
+            let usual = try await house.done("settings", "playback.rate", "--default")
+            #expect(usual.contains("playback.rate = 1\n"), "\(usual)")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(!text.contains("1.5") && text.contains("snik"), "\(text)")
         }
     }
 

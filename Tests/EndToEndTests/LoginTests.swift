@@ -156,6 +156,9 @@ import Testing
             let list = try await house.dogear("list", "Books")
             #expect(list.code == 3)
             #expect(list.errors.contains("run 'dogear login \(house.address)'"))
+            let stopped = try await house.dogear("stop")
+            let refused = try await house.dogear("play")
+            #expect(stopped.code == 0 && refused.code == 3, "\(refused)")
             // What cannot be looked for is not called not found.
             for command in ["play", "show"] {
                 let outcome = try await house.dogear(command, "some other book")

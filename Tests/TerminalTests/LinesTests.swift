@@ -228,7 +228,7 @@ struct LinesTests {
             ], problems: [])
         #expect(
             report.lines(on: Surface(columns: 40)) == [
-                "a.b = 2", "    What it does (1 to 3; usually 1)", "a.c = x", "    What else it does (x, y)",
+                "a.b = 2", "    What it does (1 to 3; normally 1)", "a.c = x", "    What else it does (x, y)",
             ])
         let wide = report.lines(on: Surface(columns: 200)).joined(separator: "\n")
         for word in ["USUALLY", "What it does", "1 to 3", "x, y"] { #expect(wide.contains(word)) }
