@@ -42,7 +42,7 @@ actor AddressSource: Source {
     }
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
-        Opened(item: try found.lookedAt)
+        Opened(item: try found.lookedAt())
     }
 
     private func address(of id: ItemID) async throws(SourceError) -> WebAddress {

@@ -31,7 +31,7 @@ struct FilesSource: Source {
     }
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
-        guard let opened = found.memory as? OpenedFiles else { throw found.isUnknown }
+        let opened = try found.lookedAt(as: OpenedFiles.self)
         return Opened(item: opened.item, remark: opened.leftOut.remark)
     }
 
@@ -49,15 +49,11 @@ struct FilesSource: Source {
 }
 
 extension Found {
-    /// Of sources that know the whole item once they have found it.
-    var lookedAt: Item {
-        get throws(SourceError) {
-            guard let item = memory as? Item else { throw isUnknown }
-            return item
-        }
+    /// Of sources that know all of it once they have found it.
+    func lookedAt<Memory>(as type: Memory.Type = Memory.self) throws(SourceError) -> Memory {
+        guard let memory = memory as? Memory else { throw SourceError(.failed, "'\(title)' was not looked at") }
+        return memory
     }
-
-    fileprivate var isUnknown: SourceError { SourceError(.failed, "'\(title)' was not looked at") }
 }
 
 extension SourceError {

@@ -292,10 +292,13 @@ extension Service {
             id: item.id.description, title: item.title, authors: item.authors, narrators: item.narrators,
             series: item.series.map { SeriesRow(name: $0.name, sequence: $0.sequence) }, kind: item.kind.rawValue,
             podcast: item.podcast)
-        var row = ItemRow(item: head, finished: found.place?.isFinished ?? false)
+        var place = found.place
+        // Near the end a server is told less than is true.
+        if item.id == player.item?.id, place?.isFinished != true { place?.position = position }
+        var row = ItemRow(item: head, finished: place?.isFinished ?? false)
         row.duration = item.kind == .podcast ? nil : item.duration.seconds
-        row.position = found.place?.position.seconds
-        row.progress = found.place.map { place in
+        row.position = place?.position.seconds
+        row.progress = place.map { place in
             let whole = place.duration > .zero ? place.duration : item.duration
             return place.isFinished ? 1 : whole > .zero ? min(1, place.position.seconds / whole.seconds) : 0
         }

@@ -26,7 +26,9 @@ extension Service {
     func history(_ what: String, limit: Int) async throws(ControlError) -> HistoryReport {
         let limit = limit.clamped(to: 1...5000)
         let id = what.isEmpty ? nil : try await meant(what).1
-        let here = try await stored { () throws(StoreError) in try await self.store.history(of: id, limit: limit) }
+        let here = try await stored { () throws(StoreError) in
+            try await self.store.history(of: id, least: .second, limit: limit)
+        }
         var report = HistoryReport(rows: [])
         var heads: [ItemID: ItemHead] = [:]
         for item in Set(here.map(\.item)) { heads[item] = await knownHead(of: item) }

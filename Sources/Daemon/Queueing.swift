@@ -193,9 +193,10 @@ extension Service {
     /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
     func described(_ id: ItemID) async throws(ControlError) -> Item {
         do throws(SourceError) {
-            let found = try await source(of: id).find(id)
+            let source = source(of: id)
+            let found = try await source.find(id)
             if id.source == "abs" { return try await shelves.described(found) }
-            let item = try await files.open(found).item
+            let item = try await source.open(found).item
             // Where it is has to be known when its turn comes.
             store.post(.item(item))
             return item

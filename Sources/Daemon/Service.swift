@@ -123,7 +123,7 @@ internal import Store
         self.spread = spread
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
-        engine.setBoost(settings.boost)
+        engine.setSound(settings.sound)
         begun = Begun(store: store)
         live = LiveUpdates(shelves: shelves, time: time, spread: spread)
         live.listen { [weak self] report in

@@ -21,6 +21,7 @@ internal import Settings
     var rate: Double { settings.rate }
     /// Decibels.
     var boost: Double { settings.boost }
+    var sound: SoundOptions { SoundOptions(boost: settings.boost, skipsSilence: settings.skipsSilence) }
     var logLevel: Logger.Level { Logger.Level(rawValue: settings.logLevel.rawValue) ?? .info }
 
     /// What is next in a series or podcast follows when the queue has run out.
@@ -101,7 +102,7 @@ extension Service {
         try settings.set(key, value)
         Log.shared.level = settings.logLevel
         send(.options(settings.playerOptions))
-        engine.setBoost(settings.boost)
+        engine.setSound(settings.sound)
         surroundings?.adopt()
         return try settings.report(key)
     }

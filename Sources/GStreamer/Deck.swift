@@ -3,13 +3,13 @@ internal import Listening
 
 /// What the gstreamer thread is told.
 enum Order: Sendable {
-    case load(Needle, at: BookTime, rate: Double, volume: Double, boost: Double)
+    case load(Needle, at: BookTime, rate: Double, volume: Double, SoundOptions)
     case play(LoadID, Bool)
     case seek(LoadID, BookTime, aim: Int)
     case rate(LoadID, Double)
     case volume(Double)
     case fade(LoadID, Fading?)
-    case boost(Double)
+    case sound(SoundOptions)
     case unload
     case note(LoadID, Note, stamp: UInt64)
 }
@@ -73,16 +73,16 @@ actor Deck {
 
     private func perform(_ order: Order) {
         switch order {
-        case .load(let needle, let place, let rate, let volume, let boost):
+        case .load(let needle, let place, let rate, let volume, let sound):
             turn?.close()
             turn = nil
-            start(needle, at: place, rate: rate, volume: volume, boost: boost)
+            start(needle, at: place, rate: rate, volume: volume, sound)
         case .unload:
             turn?.close()
             turn = nil
         case .volume(let volume): turn?.set(volume: volume)
         case .fade(let load, let fading): turn(of: load)?.fade(fading)
-        case .boost(let boost): turn?.set(boost: boost)
+        case .sound(let sound): turn?.set(sound)
         case .play(let load, let playing): turn(of: load)?.set(playing: playing)
         case .seek(let load, let place, let aim): turn(of: load)?.seek(to: place, aim: aim)
         case .rate(let load, let rate): turn(of: load)?.set(rate: rate)
@@ -90,7 +90,7 @@ actor Deck {
         }
     }
 
-    private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double, boost: Double) {
+    private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double, _ sound: SoundOptions) {
         let load = needle.load
         let queue = self.queue
         guard !needle.reel.tracks.isEmpty else {
@@ -102,7 +102,7 @@ actor Deck {
                 report: report,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
-            turn.set(boost: boost)
+            turn.set(sound)
             turn.begin(at: place)
         } catch {
             report(EngineReport(load, .failed(error)))

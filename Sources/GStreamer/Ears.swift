@@ -8,6 +8,7 @@ internal import Synchronization
 final class Ears: Sendable {
     let needle: Needle
     let segments = SegmentMap()
+    let silences: Silences
     private let post: @Sendable (Note, UInt64) -> Void
     private let sink: ElementReference
     private let pipeline: ElementReference
@@ -17,6 +18,10 @@ final class Ears: Sendable {
     private let device = Locked<String?>(nil)
     /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
+    /// The number of the segment at the sink, and how many buffers are to come before what it left out is past. Only
+    /// touched there.
+    private let segment = Atomic<UInt32>(0)
+    private let buffersToCut = Atomic(0)
     /// Where the bytes of streams come from.
     private let crate: Crate
 
@@ -29,6 +34,7 @@ final class Ears: Sendable {
         self.sink = sink
         self.crate = crate
         self.post = post
+        silences = Silences(segments: segments)
     }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> Ears {
@@ -110,7 +116,9 @@ final class Ears: Sendable {
 
     func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
         switch dogear_event_type(event) {
+        case GST_EVENT_SEGMENT: sawSegment(gst_event_get_seqnum(event), on: pad)
         case GST_EVENT_FLUSH_STOP:
+            segment.store(0, ordering: .relaxed)
             needle.flushed()
             gst_pad_add_probe(
                 pad, GST_PAD_PROBE_TYPE_BUFFER,
@@ -119,6 +127,7 @@ final class Ears: Sendable {
                     return GST_PAD_PROBE_REMOVE
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)
         case GST_EVENT_STREAM_START:
+            segment.store(0, ordering: .relaxed)
             guard needle.streamBegins() else { return }
             // With the second buffer at the door the first one is through, and so is the segment it counts in: elements
             // within the sink may hold a segment back until they have a buffer for it.
@@ -139,6 +148,22 @@ final class Ears: Sendable {
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)
         default: break
         }
+    }
+
+    /// A segment with the number of the one before goes on behind a silence that was left out.
+    private func sawSegment(_ number: UInt32, on pad: UnsafeMutablePointer<GstPad>) {
+        guard segment.exchange(number, ordering: .relaxed) == number else { return }
+        let isWatched = buffersToCut.exchange(2, ordering: .relaxed) > 0
+        guard !isWatched else { return }
+        gst_pad_add_probe(
+            pad, GST_PAD_PROBE_TYPE_BUFFER,
+            { _, _, context in
+                let ears = Ears.of(context)
+                if ears.buffersToCut.subtract(1, ordering: .relaxed).newValue > 0 { return GST_PAD_PROBE_OK }
+                ears.needle.skipped()
+                ears.post(.leftOut, ears.needle.stamp)
+                return GST_PAD_PROBE_REMOVE
+            }, Unmanaged.passUnretained(self).toOpaque(), nil)
     }
 }
 

@@ -9,8 +9,8 @@ public final class GStreamerEngine: Engine {
     private let queue: OrderQueue
     private let deck: Deck
     private let needle = Locked<Needle?>(nil)
-    /// Decibels. Goes with each load, which drops what was ordered before it.
-    private let boost = Locked(0.0)
+    /// Goes with each load, which drops what was ordered before it.
+    private let sound = Locked(SoundOptions())
 
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
@@ -35,8 +35,8 @@ public final class GStreamerEngine: Engine {
     public func load(_ load: LoadID, tracks: [Track], at place: BookTime, rate: Double, volume: Double) {
         let needle = Needle(load: load, reel: Reel(tracks: tracks))
         self.needle.withLock { $0 = needle }
-        let boost = boost.withLock { $0 }
-        queue.replaceAll(with: .load(needle, at: place, rate: rate, volume: volume, boost: boost))
+        let sound = sound.withLock { $0 }
+        queue.replaceAll(with: .load(needle, at: place, rate: rate, volume: volume, sound))
     }
 
     public func play(_ load: LoadID) { queue.add(.play(load, true)) }
@@ -54,12 +54,12 @@ public final class GStreamerEngine: Engine {
     public func setVolume(_ volume: Double) { queue.add(.volume(volume)) }
     public func fade(_ load: LoadID, _ fading: Fading?) { queue.add(.fade(load, fading)) }
 
-    public func setBoost(_ decibels: Double) {
-        let isNew = boost.withLock { boost in
-            defer { boost = decibels }
-            return boost != decibels
+    public func setSound(_ options: SoundOptions) {
+        let isNew = sound.withLock { sound in
+            defer { sound = options }
+            return sound != options
         }
-        if isNew { queue.add(.boost(decibels)) }
+        if isNew { queue.add(.sound(options)) }
     }
 
     public func unload() {

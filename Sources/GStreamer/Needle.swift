@@ -249,6 +249,11 @@ final class Needle: Sendable {
         }
     }
 
+    /// The pipeline's count has jumped over a silence: what it said before does not carry on.
+    func skipped() {
+        state.withLock { $0.generation += 1 }
+    }
+
     /// What was on its way to the sink is gone.
     func flushed() {
         state.withLock { $0.stamp += 1 }

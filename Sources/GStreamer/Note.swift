@@ -26,6 +26,8 @@ enum Note: Sendable {
     case refused
     /// Of our own making: the sound is to be a little softer now.
     case fades
+    /// Of our own making: a silence was left out.
+    case leftOut
     /// A move has taken half a second.
     case slow
     /// This feed has had to wait for its bytes for a while.

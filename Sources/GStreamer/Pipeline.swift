@@ -94,13 +94,17 @@ final class Pipeline {
             if let event = dogear_probe_event(info) { Ears.of(context).sawAtSink(event, on: pad!) }
             return GST_PAD_PROBE_OK
         }
-        probe(filter, events, context) { _, info, context in
-            Ears.of(context).segments.saw(event: info!)
+        probe(filter, events, context) { pad, info, context in
+            let ears = Ears.of(context)
+            if !ears.silences.saw(event: info!, on: pad!) { ears.segments.saw(event: info!) }
             return GST_PAD_PROBE_OK
         }
         let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
-        probe(filter, buffers, context) { _, info, context in
-            Ears.of(context).segments.isBeforeTarget(info!) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
+        probe(filter, buffers, context) { pad, info, context in
+            let ears = Ears.of(context)
+            if ears.segments.isBeforeTarget(info!) { return GST_PAD_PROBE_DROP }
+            guard let buffer = dogear_probe_buffer(info) else { return GST_PAD_PROBE_OK }
+            return ears.silences.keeps(buffer, on: pad!) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
         }
     }
 
@@ -192,6 +196,8 @@ final class Pipeline {
     func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
     /// - Parameter fade: what every sample is multiplied with, beside the volume.
     func set(fade: Double) { dogear_set_double(fadeElement, "volume", fade.clamped(to: 0...1)) }
+
+    func set(skipsSilence: Bool) { ears.silences.set(skipsSilence) }
 
     /// - Parameter boost: decibels. Peaks are bent down so that nothing clips; without a boost nothing is touched.
     func set(boost: Double) {

@@ -28,6 +28,8 @@ final class SegmentMap: Sendable {
         var zero: UInt64 = 0
         /// The running time up to which sound has come.
         var reached: UInt64 = 0
+        /// The last segment as it went on, whole, and its number.
+        var present: (segment: GstSegment, number: guint32)?
     }
     private let state = Locked(State())
     /// Buffers before this are not heard; 0 while there are none. Apart from the lock: it is read for each buffer.
@@ -56,6 +58,7 @@ final class SegmentMap: Sendable {
         state.withLock { state in
             state.last = nil
             state.reached = 0
+            state.present = nil
         }
         threshold.store(0, ordering: .relaxed)
         sounds.store(false, ordering: .relaxed)
@@ -99,7 +102,11 @@ final class SegmentMap: Sendable {
             var segment = GstSegment()
             gst_event_copy_segment(event, &segment)
             guard segment.format == GST_FORMAT_TIME, segment.rate > 0 else { return }
-            state.withLock { $0.zero = UInt64(segment.start) }
+            let number = gst_event_get_seqnum(event)
+            state.withLock { state in
+                state.zero = UInt64(segment.start)
+                state.present = (segment, number)
+            }
             guard let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
             else { return }
             if went.start > segment.time {
@@ -112,10 +119,37 @@ final class SegmentMap: Sendable {
             }
             segment.rate = went.rate
             segment.base = guint64(went.base)
+            state.withLock { [segment] in $0.present = (segment, number) }
             guard let changed = gst_event_new_segment(&segment) else { return }
-            gst_event_set_seqnum(changed, gst_event_get_seqnum(event))
+            gst_event_set_seqnum(changed, number)
             dogear_probe_replace_event(info, changed)
         default: break
+        }
+    }
+
+    /// What was to be heard from `from` on is heard from `to` on, at the running time of `from`: the times on the buffers,
+    /// in nanoseconds.
+    /// - Returns: the segment that says so; nil if there is none to be cut.
+    func cut(from: UInt64, to: UInt64) -> UnsafeMutablePointer<GstEvent>? {
+        state.withLock { state -> UnsafeMutablePointer<GstEvent>? in
+            guard let (segment, number) = state.present, var last = state.last, from >= segment.start, to > from
+            else { return nil }
+            let start = UInt64(segment.start)
+            func running(_ time: UInt64, _ rate: Double) -> UInt64 { UInt64(Double(time - start) / rate) }
+            last.went.base = UInt64(segment.base) + running(from, segment.rate)
+            var cut = segment
+            cut.base = guint64(last.went.base)
+            cut.time = guint64(UInt64(segment.time) + to - start)
+            cut.start = guint64(to)
+            cut.position = guint64(to)
+            // What follows is counted from here, on both sides.
+            last.came.base += running(to, last.came.rate)
+            state.last = last
+            state.zero = to
+            state.present = (cut, number)
+            guard let event = gst_event_new_segment(&cut) else { return nil }
+            gst_event_set_seqnum(event, number)
+            return event
         }
     }
 

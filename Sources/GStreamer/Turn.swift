@@ -122,7 +122,10 @@ final class Turn {
     }
 
     func set(volume: Double) { pipeline.set(volume: volume) }
-    func set(boost: Double) { pipeline.set(boost: boost) }
+    func set(_ sound: SoundOptions) {
+        pipeline.set(boost: sound.boost)
+        pipeline.set(skipsSilence: sound.skipsSilence)
+    }
 
     /// In steps too small to be heard one by one.
     func fade(_ course: Fading?) {
@@ -204,6 +207,7 @@ final class Turn {
         case .refused:
             if stamp == since, case .seeking(let spot, let purpose) = phase { refused(spot, purpose) }
         case .fades: stepFade()
+        case .leftOut: if stamp >= since, case .steady = phase { report(EngineReport(load, .skipped)) }
         case .slow:
             switch phase {
             case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):

@@ -23,8 +23,8 @@ public protocol Engine: AnyObject, Sendable {
     func setVolume(_ volume: Double)
     /// Lets the sound die away beside the volume; nil: it is full at once. Every load begins full.
     func fade(_ load: LoadID, _ fading: Fading?)
-    /// How much louder than it was recorded, 0 to 12 decibels, with the peaks held down; of this load and those to come.
-    func setBoost(_ decibels: Double)
+    /// Of this load and those to come.
+    func setSound(_ options: SoundOptions)
     /// Frees the pipeline and everything it holds.
     func unload()
     /// Where the sound is now, asked of the pipeline itself; callable from any thread, in microseconds of work.
@@ -33,6 +33,19 @@ public protocol Engine: AnyObject, Sendable {
     /// How much is here ahead of what is being read, in time of the item; callable from any thread.
     /// - Returns: nil for what is not read from a server, and when it is not known.
     func buffered(_ load: LoadID) -> BookTime?
+}
+
+/// What is done to the sound, whatever plays.
+public struct SoundOptions: Hashable, Sendable {
+    /// How much louder than it was recorded, 0 to 12 decibels, with the peaks held down.
+    public var boost = 0.0
+    /// Of silences only the edges are heard.
+    public var skipsSilence = false
+
+    public init(boost: Double = 0, skipsSilence: Bool = false) {
+        self.boost = boost
+        self.skipsSilence = skipsSilence
+    }
 }
 
 /// Sound that dies away: it is gone in `left`; full it was `length` before that.
@@ -59,6 +72,8 @@ public struct EngineReport: Hashable, Sendable {
         /// Opened, and the first seek is confirmed at this place.
         case ready(at: BookTime)
         case seeked(to: BookTime)
+        /// A silence was left out: the place has moved by itself.
+        case skipped
         /// Sound stopped for want of data, or goes on.
         case buffering(Bool)
         /// What the sound came out of was taken away, and it goes on somewhere else: out of speakers, perhaps.

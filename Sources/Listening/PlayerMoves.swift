@@ -300,6 +300,7 @@ extension Player {
             isBuffering = waits
             count(now)
             return effect
+        case .skipped: return phase == .playing && target == nil ? [.seeked] : []
         case .outputGone: return wantsPlay ? pause(now) : []
         case .ended: return ended(now)
         case .failed(let failure): return failed(failure, now)

@@ -13,6 +13,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
     case resumeRewind = "playback.resume-rewind"
     case pauseForOthers = "playback.pause-for-others"
     case boost = "playback.boost"
+    case skipSilence = "playback.skip-silence"
     case queueEnd = "queue.end"
     case sleepFade = "sleep.fade"
     case sleepRewind = "sleep.rewind"
@@ -53,6 +54,8 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
             Declaration(
                 .decibels(0...12), .number(0),
                 "How much louder than it was recorded; peaks are held down, nothing clips")
+        case .skipSilence:
+            Declaration(.flag, .flag(false), "Cut silences short: of a longer one less than half a second is heard")
         case .queueEnd:
             Declaration(
                 .choice(QueueEnd.self), .text("stop"),

@@ -21,6 +21,7 @@ public struct Settings: Hashable, Sendable {
     public var resumeRewind: Bool { self[.resumeRewind] == .flag(true) }
     /// Decibels.
     public var boost: Double { number(.boost) }
+    public var skipsSilence: Bool { self[.skipSilence] == .flag(true) }
     public var sleepFade: BookTime { .seconds(number(.sleepFade)) }
     public var sleepRewinds: Bool { choice(.sleepRewind, SleepRewind.fade) == .fade }
     public var sleepExtend: BookTime { .seconds(number(.sleepExtend)) }

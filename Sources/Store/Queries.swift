@@ -190,15 +190,20 @@ extension Store {
         }
     }
 
-    /// What was listened to here for a second or more, the latest first.
-    /// - Parameter item: nil: of all items.
-    public func history(of item: ItemID? = nil, limit: Int) async throws(StoreError) -> [Sitting] {
+    /// What was listened to here, the latest first.
+    /// - Parameters:
+    ///   - item: nil: of all items.
+    ///   - least: what was shorter is left out.
+    public func history(
+        of item: ItemID? = nil, least: BookTime = .zero, limit: Int
+    ) async throws(StoreError) -> [Sitting] {
         try await perform { db in
             let sql = """
-                SELECT * FROM history WHERE (?1 IS NULL OR item = ?1) AND listened >= 1000000
+                SELECT * FROM history WHERE (?1 IS NULL OR item = ?1) AND listened >= ?3
                 ORDER BY started DESC, number DESC LIMIT ?2
                 """
-            return try Row.fetchAll(db.kept(sql), arguments: [item?.description, limit]).compactMap(Sitting.init)
+            return try Row.fetchAll(db.kept(sql), arguments: [item?.description, limit, least.microseconds])
+                .compactMap(Sitting.init)
         }
     }
 

@@ -78,9 +78,11 @@ import Testing
             "PWD": home.path, "ZDOTDIR": home.path,
         ]
         let said = "\(home.path)/said-\(UUID())"
-        try "#!/bin/sh\nprintf '%s\\n' \"$@\" >\(said).new\nmv \(said).new \(said)\n".write(
-            toFile: "\(home.path)/bin/say", atomically: true, encoding: .utf8)
-        chmod("\(home.path)/bin/say", 0o700)
+        // Not written by us: a child that is being started for another test would have it open, and it could not be run.
+        try Sounds.run([
+            "sh", "-c", #"printf '%s' "$1" >"$2" && chmod 700 "$2""#, "sh",
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" >\(said).new\nmv \(said).new \(said)\n", "\(home.path)/bin/say",
+        ])
         let terminal = try PseudoTerminal(
             "/usr/bin/env", ["--chdir=\(home.path)", shell.path] + start, environment: environment, columns: 200)
         try await terminal.shows("ready>")

@@ -75,7 +75,7 @@ import Testing
             )
             #expect(there(house) == ["40.0 High tide"])
             #expect(try await titles(house) == ["High tide"])
-            #expect(try await house.done("bookmarks", "tidebook").contains("0:40  High tide"))
+            #expect(try await house.done("bookmarks", "tidebook").contains("0:40\tHigh tide"))
         }
     }
 

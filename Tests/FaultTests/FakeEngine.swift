@@ -28,7 +28,7 @@ final class FakeEngine: Engine {
     func setRate(_ load: LoadID, _ rate: Double) { LoopActor.assumeIsolated { state.setRate(load, rate) } }
     func setVolume(_ volume: Double) {}
     func fade(_ load: LoadID, _ fading: Fading?) {}
-    func setBoost(_ decibels: Double) {}
+    func setSound(_ options: SoundOptions) {}
     func unload() { LoopActor.assumeIsolated { state.unload() } }
     func position(_ load: LoadID) -> BookTime? { LoopActor.assumeIsolated { state.position(load) } }
     func buffered(_ load: LoadID) -> BookTime? { nil }

@@ -118,13 +118,13 @@ import Testing
         }
         let rig = Rig("cut-open-\(count)-\(ending)")
         _ = try await rig.open(files(paths, seconds: 20))
-        try await rig.play(until: .second)
         let size = try Sounds.read(paths[0]).count
         try #require(truncate(paths[0], size / 4) == 0)
         rig.engine.play(rig.load)
         guard case .failed(.unreadable(track: 0, _)) = try await rig.word() else { throw Reports.Silence() }
         let place = try #require(rig.engine.position(rig.load))
-        #expect(place >= .second && place < .seconds(12), "\(place)")
+        // What the pipeline had read ahead by then is heard.
+        #expect(place >= .second && place < .seconds(14), "\(place)")
     }
 
     /// Files shorter than what the pipeline reads ahead: several are handed over before the first is heard.

@@ -69,7 +69,7 @@ import Testing
     @Test func aBoostIsLouderAtOnceAndNeverClips() async throws {
         let soft = try Sounds.tone("soft.m4b", seconds: 60, options: ["-af", "volume=0.1"])
         let rig = Rig("boost")
-        rig.engine.setBoost(12)
+        rig.engine.setSound(SoundOptions(boost: 12))
         _ = try await rig.open(files([soft], seconds: 60))
         rig.engine.seek(rig.load, to: .seconds(5))
         #expect(try await rig.word() == .seeked(to: .seconds(5)))
@@ -77,9 +77,9 @@ import Testing
         let louder = try await hear(rig) { $0.seconds > 0.5 }
         // 12 dB are four times as much.
         #expect(abs(louder.strength(from: 0.1, to: 0.4) - 0.2) < 0.02)
-        rig.engine.setBoost(0)
+        rig.engine.setSound(SoundOptions(boost: 0))
         let plain = try await hear(rig) { last($0) < 0.06 && last($0) > 0.04 }
-        rig.engine.setBoost(6)
+        rig.engine.setSound(SoundOptions(boost: 6))
         _ = try await hear(rig) { abs(last($0) - 0.1) < 0.01 }
         // The sound went on all the while.
         let original = try #require(louder.original(at: 0.3))
@@ -87,7 +87,7 @@ import Testing
         #expect(plain.seconds > louder.seconds && rig.reports.all.count == 2)
 
         let loud = try Sounds.tone("fade.flac", seconds: 60)
-        rig.engine.setBoost(12)
+        rig.engine.setSound(SoundOptions(boost: 12))
         let second = LoadID(number: 2)
         rig.engine.load(second, tracks: files([loud], seconds: 60), at: .seconds(5), rate: 1, volume: 1)
         #expect(try await rig.reports.nextWord(second) == .ready(at: .seconds(5)))

@@ -147,8 +147,8 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         #expect(rows.allSatisfy { $0.key.declaration.kind.allows($0.value) })
         #expect(
             rows.map { "\($0.value)" } == [
-                "chapter", "chapter", "same", "keep", "30", "15", "1", "true", "false", "0", "stop", "20", "fade",
-                "900", "false", "", "false", "true", "1024", "info",
+                "chapter", "chapter", "same", "keep", "30", "15", "1", "true", "false", "0", "false", "stop", "20",
+                "fade", "900", "false", "", "false", "true", "1024", "info",
             ])
     }
 }

@@ -1,0 +1,108 @@
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+/// Silences are cut short, and the place is right all the same: the pitch tells what is heard.
+@Suite struct SilencesTests {
+    /// A tone that is silent from 3 to 6 s, and from 8 to 8.3 s.
+    private func spoken(_ name: String) throws -> String {
+        try Sounds.tone(
+            name, seconds: 20, options: ["-af", "volume=0:enable='between(t,3,6)+between(t,8,8.3)'"])
+    }
+
+    /// The next that is said beside that something was left out.
+    private func word(_ rig: Rig) async throws -> EngineReport.Word {
+        while true {
+            let word = try await rig.word()
+            if word != .skipped { return word }
+        }
+    }
+
+    @Test(arguments: ["flac", "mp3", "m4b", "opus"], [1.0, 1.5])
+    func onlyTheEdgesOfASilenceAreHeard(_ ending: String, rate: Double) async throws {
+        let rig = Rig("silence-\(ending)-\(rate)")
+        rig.engine.setSound(SoundOptions(skipsSilence: true))
+        _ = try await rig.open(files([try spoken("spoken.\(ending)")], seconds: 20), at: .seconds(2), rate: rate)
+        try await rig.play(until: .seconds(9))
+        let place = try await rig.still()
+        let heard = try rig.heard
+        #expect(abs(try #require(heard.original(at: 0.5 / rate)) - 2.5) < 0.1)
+        // 0.25 s of it at its beginning, 0.15 s at its end, and what the size of a buffer makes of that.
+        let silence = try #require(
+            stride(from: 1.15 / rate, to: heard.seconds - 0.1, by: 0.01).first {
+                heard.original(at: $0, window: 0.02).map { $0 > 5.5 } ?? false
+            })
+        #expect((1.15...1.85).contains(silence * rate), "\(silence * rate)")
+        // From there on everything is heard, the short one too.
+        for ahead in [0.5, 1.5, 2.6] {
+            let original = try #require(heard.original(at: silence + ahead / rate), "silence at \(ahead)")
+            #expect(abs(original - 6 - ahead) < 0.12, "\(original) at \(ahead)")
+        }
+        #expect(heard.strength(from: silence + 2.1 / rate, to: silence + 2.2 / rate) < 0.05)
+        // And the place is that of what is heard.
+        #expect(abs(place.seconds - 6 - (heard.seconds - silence) * rate) < 0.15, "\(place)")
+        #expect(rig.reports.all.filter { $0.word == .skipped }.count == 1)
+    }
+
+    @Test func aSilentEndIsFollowedByTheNextFile() async throws {
+        let first = try Sounds.tone("quiet-end.flac", seconds: 6, options: ["-af", "volume=0:enable='gte(t,3)'"])
+        let second = try Sounds.tone("after-quiet.flac", seconds: 6, offset: 6)
+        let rig = Rig("silent-end")
+        rig.engine.setSound(SoundOptions(skipsSilence: true))
+        _ = try await rig.open(files([first, second], seconds: 6), at: .seconds(2))
+        try await rig.play(until: .seconds(8), hearing: 2.5)
+        let place = try await rig.still()
+        let heard = try rig.heard
+        let original = try #require(heard.original(at: 2.4))
+        #expect((6.4...7.2).contains(original), "\(original)")
+        #expect(abs(place.seconds - original - (heard.seconds - 2.4)) < 0.15, "\(place)")
+        // Back in the first: nothing is left of what was left out.
+        rig.engine.seek(rig.load, to: .seconds(1))
+        #expect(try await word(rig) == .seeked(to: .second))
+        try await rig.play(until: .seconds(2))
+        #expect(abs(try #require(try rig.heard.original(at: 0.5)) - 1.5) < 0.05)
+    }
+
+    @Test func aSilenceUpToTheEndIsTheEnd() async throws {
+        let path = try Sounds.tone("all-quiet.mp3", seconds: 60, options: ["-af", "volume=0:enable='gte(t,2)'"])
+        let rig = Rig("all-quiet")
+        rig.engine.setSound(SoundOptions(skipsSilence: true))
+        _ = try await rig.open(files([path], seconds: 60), at: .second)
+        let begun = ContinuousClock.now
+        rig.engine.play(rig.load)
+        #expect(try await word(rig) == .ended)
+        #expect(ContinuousClock.now - begun < .seconds(30), "a minute of silence was not waited for")
+        #expect(rig.engine.position(rig.load) == .seconds(60))
+    }
+
+    /// A seek into a silence lands there, and goes on from there.
+    @Test func aSeekIntoASilence() async throws {
+        let rig = Rig("into-silence")
+        rig.engine.setSound(SoundOptions(skipsSilence: true))
+        _ = try await rig.open(files([try spoken("spoken.m4b")], seconds: 20))
+        rig.engine.seek(rig.load, to: .seconds(4))
+        #expect(try await rig.word() == .seeked(to: .seconds(4)))
+        #expect(rig.engine.position(rig.load) == .seconds(4))
+        try await rig.play(until: .seconds(7))
+        let heard = try rig.heard
+        #expect(abs(heard.seconds - 1.4) < 0.3, "\(heard.seconds)")
+        #expect(abs(try #require(heard.original(at: heard.seconds - 0.1)) - 6.9) < 0.2)
+    }
+
+    @Test func withoutTheSettingEverythingIsHeard() async throws {
+        let rig = Rig("with-silence")
+        _ = try await rig.open(files([try spoken("spoken.flac")], seconds: 20), at: .seconds(2.5))
+        try await rig.play(until: .seconds(7))
+        #expect(abs(try #require(try rig.heard.original(at: 4)) - 6.5) < 0.05)
+        // And with it, switched on in between, its edges alone.
+        rig.engine.setSound(SoundOptions(skipsSilence: true))
+        rig.engine.seek(rig.load, to: .seconds(2.5))
+        #expect(try await word(rig) == .seeked(to: .seconds(2.5)))
+        try await rig.play(until: .seconds(7))
+        let place = try await rig.still()
+        let heard = try rig.heard.seconds
+        #expect(abs(heard - 0.5 - 0.4 - (place.seconds - 6)) < 0.3, "\(heard) at \(place)")
+    }
+}
