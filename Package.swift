@@ -6,24 +6,13 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error), .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// Where the sequences of faults spend their time is optimised in debug builds too: they take half of it, and building
-/// takes no longer. DOGEAR_UNOPTIMIZED=1 leaves it, for the debugger.
-let busy: Set<String> = [
-    "Audiobookshelf", "Daemon", "EventLoop", "FaultTests", "HTTP", "Listening", "StandIn", "Store",
-]
-
-func settings(_ name: String) -> [SwiftSetting] {
-    guard busy.contains(name), Context.environment["DOGEAR_UNOPTIMIZED"] == nil else { return strict }
-    return strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
-}
-
 /// A room: a library target named after its idea (pure) or the C library it wraps (edge).
 func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings(name))
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: Target.Dependency..., exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings(name))
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")

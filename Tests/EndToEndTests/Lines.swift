@@ -68,7 +68,7 @@ func eventually<Answer>(
 
 /// Lets a few tests at a time through: each has a bus, a keyring, a server and a player of its own.
 actor Gate {
-    static let houses = Gate(places: 4)
+    static let houses = Gate(places: 6)
 
     private var places: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
