@@ -94,7 +94,7 @@ let package = Package(
         // What tests and the demo run against; never part of the program.
         .target(
             name: "StandIn", dependencies: [flyingFox, flyingSocks], path: "Tests/StandIn",
-            swiftSettings: settings("StandIn")),
+            swiftSettings: strict),
         .executableTarget(
             name: "standin-server", dependencies: ["StandIn", argumentParser], path: "Tests/standin-server",
             swiftSettings: strict),

@@ -45,9 +45,13 @@ final class Silences: Sendable {
 
     /// - Returns: whether the event is of our own making: nobody else needs to look at it.
     func saw(event info: UnsafeMutablePointer<GstPadProbeInfo>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
-        if isReleasing.load(ordering: .relaxed) { return true }
         guard let event = dogear_probe_event(info) else { return false }
-        switch dogear_event_type(event) {
+        let type = dogear_event_type(event)
+        // A flush comes from elsewhere, whatever is being given on.
+        if type != GST_EVENT_FLUSH_START, type != GST_EVENT_FLUSH_STOP, isReleasing.load(ordering: .relaxed) {
+            return true
+        }
+        switch type {
         // Parsers tell new tags, the bit rate among them, as often as they like.
         case GST_EVENT_FLUSH_START, GST_EVENT_TAG: break
         case GST_EVENT_FLUSH_STOP: forget()
