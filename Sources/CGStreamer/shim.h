@@ -64,14 +64,11 @@ static inline void dogear_connect(void *object, const char *signal, GCallback ca
 // Probes see events and buffers through macros and a union.
 static inline GstEvent *dogear_probe_event(GstPadProbeInfo *info) { return GST_PAD_PROBE_INFO_EVENT(info); }
 static inline GstBuffer *dogear_probe_buffer(GstPadProbeInfo *info) { return GST_PAD_PROBE_INFO_BUFFER(info); }
-// Macros of mini objects.
-static inline GstBuffer *dogear_buffer_ref(GstBuffer *buffer) { return gst_buffer_ref(buffer); }
-static inline void dogear_buffer_unref(GstBuffer *buffer) { gst_buffer_unref(buffer); }
-static inline int dogear_buffer_is_gap(GstBuffer *buffer) { return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP); }
 static inline void dogear_probe_replace_event(GstPadProbeInfo *info, GstEvent *event) {
     gst_event_unref(GST_PAD_PROBE_INFO_EVENT(info));
     GST_PAD_PROBE_INFO_DATA(info) = event;
 }
+static inline int dogear_buffer_is_gap(GstBuffer *buffer) { return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP); }
 static inline GstEventType dogear_event_type(GstEvent *event) { return GST_EVENT_TYPE(event); }
 static inline GstMessageType dogear_message_type(GstMessage *message) { return GST_MESSAGE_TYPE(message); }
 static inline GstObject *dogear_message_source(GstMessage *message) { return GST_MESSAGE_SRC(message); }

@@ -103,24 +103,23 @@ final class SegmentMap: Sendable {
             gst_event_copy_segment(event, &segment)
             guard segment.format == GST_FORMAT_TIME, segment.rate > 0 else { return }
             let number = gst_event_get_seqnum(event)
-            state.withLock { state in
+            let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
+            if let went {
+                if went.start > segment.time {
+                    // Times on buffers and times in the stream differ by what an edit list cuts off.
+                    segment.start += guint64(went.start) - segment.time
+                    segment.time = guint64(went.start)
+                    segment.position = segment.start
+                    threshold.store(UInt64(segment.start), ordering: .relaxed)
+                }
+                segment.rate = went.rate
+                segment.base = guint64(went.base)
+            }
+            state.withLock { [segment] state in
                 state.zero = UInt64(segment.start)
                 state.present = (segment, number)
             }
-            guard let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
-            else { return }
-            if went.start > segment.time {
-                // Times on buffers and times in the stream differ by what an edit list cuts off.
-                segment.start += guint64(went.start) - segment.time
-                segment.time = guint64(went.start)
-                segment.position = segment.start
-                threshold.store(UInt64(segment.start), ordering: .relaxed)
-                state.withLock { $0.zero = UInt64(segment.start) }
-            }
-            segment.rate = went.rate
-            segment.base = guint64(went.base)
-            state.withLock { [segment] in $0.present = (segment, number) }
-            guard let changed = gst_event_new_segment(&segment) else { return }
+            guard went != nil, let changed = gst_event_new_segment(&segment) else { return }
             gst_event_set_seqnum(changed, number)
             dogear_probe_replace_event(info, changed)
         default: break

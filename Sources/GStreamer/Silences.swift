@@ -10,7 +10,7 @@ internal import Synchronization
 /// the pad's stream lock; the end of a flush comes under it too.
 final class Silences: Sendable {
     /// Nanoseconds: what is heard of a silence at its beginning and its end, and the least that is worth a cut.
-    private static let (tail, lead, least): (UInt64, UInt64, UInt64) = (250_000_000, 150_000_000, 100_000_000)
+    fileprivate static let (tail, lead, least): (UInt64, UInt64, UInt64) = (250_000_000, 150_000_000, 100_000_000)
 
     /// A part of a silence that is not given on, or not yet. Holds a reference.
     fileprivate struct Kept {
@@ -67,8 +67,7 @@ final class Silences: Sendable {
     /// - Returns: whether the buffer is kept back, with a reference of its own.
     func keeps(_ buffer: UnsafeMutablePointer<GstBuffer>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
         guard !isReleasing.load(ordering: .relaxed) else { return false }
-        let isKept =
-            isOn.load(ordering: .relaxed) && state.withLock { $0.keep(buffer, Self.tail, Self.lead, Self.least) }
+        let isKept = isOn.load(ordering: .relaxed) && state.withLock { $0.keep(buffer) }
         if !isKept { release(on: pad) }
         return isKept
     }
@@ -78,7 +77,7 @@ final class Silences: Sendable {
             defer { (state.kept, state.gap, state.quiet) = ([], nil, 0) }
             return state.kept
         }
-        for part in kept { dogear_buffer_unref(part.buffer) }
+        for part in kept { gst_buffer_unref(part.buffer) }
     }
 
     private func release(on pad: UnsafeMutablePointer<GstPad>) {
@@ -96,22 +95,20 @@ final class Silences: Sendable {
 
 extension Silences.State {
     /// Of a buffer that sounds, false; the silence before it is over then.
-    fileprivate mutating func keep(
-        _ buffer: UnsafeMutablePointer<GstBuffer>, _ tail: UInt64, _ lead: UInt64, _ least: UInt64
-    ) -> Bool {
+    fileprivate mutating func keep(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
         let duration = UInt64(buffer.pointee.duration)
         guard let format, UInt64(buffer.pointee.pts) < .max / 2, duration < .max / 2, format.isSilent(buffer) else {
             quiet = 0
             return false
         }
         quiet += duration
-        guard quiet > tail else { return false }
-        kept.append(Silences.Kept(buffer: dogear_buffer_ref(buffer)))
+        guard quiet > Silences.tail else { return false }
+        kept.append(Silences.Kept(buffer: gst_buffer_ref(buffer)))
         var length = length
-        while let first = kept.first, length - first.duration >= (gap == nil ? lead + least : lead) {
+        while let first = kept.first, length - first.duration >= Silences.lead + (gap == nil ? Silences.least : 0) {
             gap = gap ?? first.start
             length -= first.duration
-            dogear_buffer_unref(first.buffer)
+            gst_buffer_unref(first.buffer)
             kept.removeFirst()
         }
         return true

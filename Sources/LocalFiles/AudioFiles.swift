@@ -1,11 +1,8 @@
 internal import Glibc
+internal import Listening
 
 /// The audio files of a folder, in the order a person would read them in.
 enum AudioFiles {
-    static let endings = [
-        "m4b", "m4a", "mp3", "opus", "ogg", "oga", "flac", "wav", "aac", "mp4", "m4p", "mka", "webm", "wma", "aiff",
-        "aif", "ac3", "ape", "wv", "mpc", "spx",
-    ]
     /// More than one book has: somebody named a whole disk.
     static let mostFiles = 2_000
     static let mostEntries = 50_000
@@ -46,7 +43,7 @@ enum AudioFiles {
             // What is not UTF-8 cannot be named on the bus or in an address.
             if isText {
                 names.append(name)
-            } else if endings.contains(ending(name)) {
+            } else if AudioName.isAudio(name) {
                 found.unnameable.append("\(folder)/\(name)")
             }
         }
@@ -60,10 +57,10 @@ enum AudioFiles {
             guard stat(path, &status) == 0 else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFDIR: folders.append(path)
-            case S_IFREG where endings.contains(ending(name)):
+            case S_IFREG where AudioName.isAudio(name):
                 found.audio.append(path)
                 guard found.audio.count <= mostFiles else { throw .tooMuch(folder: folder) }
-            case S_IFREG where ["jpg", "jpeg", "png"].contains(ending(name)): found.pictures.append(path)
+            case S_IFREG where ["jpg", "jpeg", "png"].contains(AudioName.ending(name)): found.pictures.append(path)
             default: break
             }
         }
@@ -73,11 +70,6 @@ enum AudioFiles {
                 if case .tooMuch = error { throw .tooMuch(folder: folder) }
             }
         }
-    }
-
-    static func ending(_ path: String) -> String {
-        guard let dot = path.lastIndex(of: ".") else { return "" }
-        return path[path.index(after: dot)...].lowercased()
     }
 
     static func name(_ path: String) -> String {

@@ -1,3 +1,5 @@
+internal import Listening
+
 /// Why a path cannot be listened to, with the next step.
 public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible {
     case notFound(path: String)
@@ -15,7 +17,7 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
         case .notFound(let path): "there is no file or folder \(path); check the name"
         case .forbidden(let path): "\(path) may not be read; check its permissions (ls -l) and those of its folder"
         case .noAudio(let folder):
-            "there is no audio file in \(folder); dogear looks for \(AudioFiles.endings.joined(separator: " "))"
+            "there is no audio file in \(folder); dogear looks for \(AudioName.endings.joined(separator: " "))"
         case .tooMuch(let folder): "there is far more in \(folder) than one book; name the folder of the book itself"
         case .empty(let path): "\(path) is empty; copy or download it again"
         case .unnameable(let path):

@@ -49,13 +49,6 @@ public enum Arguments {
         ["abs:", "http://", "https://", "file://", "/"].contains { what.hasPrefix($0) }
     }
 
-    /// `chapter 1.mp3`: it ends as files with audio do.
-    public static func namesAudio(_ what: String) -> Bool {
-        guard let dot = what.lastIndex(of: ".") else { return false }
-        return ["m4b", "m4a", "mp3", "opus", "ogg", "oga", "flac", "wav", "aac", "mp4"].contains(
-            what[what.index(after: dot)...].lowercased())
-    }
-
     private static func unescaped(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

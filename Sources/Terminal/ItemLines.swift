@@ -8,7 +8,7 @@ extension ListReport {
         var table = Table(columns: [
             Table.Column("TITLE", least: 12),
             Table.Column(items.allSatisfy { $0.item.podcast != nil } ? "PODCAST" : "BY", least: 8),
-            Table.Column("HEARD", right: surface.columns == nil),
+            Table.Column("HEARD"),
             Table.Column("LEFT", right: true),
             Table.Column("DATE"),
             Table.Column("ACCOUNT", least: 6),

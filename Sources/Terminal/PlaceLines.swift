@@ -100,7 +100,7 @@ extension QueueReport {
     public func lines(on surface: Surface) -> [String] {
         var table = Table(columns: [
             Table.Column("", right: true), Table.Column("TITLE", least: 12), Table.Column("BY", least: 8),
-            Table.Column("HEARD", right: surface.columns == nil), Table.Column("LEFT", right: true), Table.Column("ID"),
+            Table.Column("HEARD"), Table.Column("LEFT", right: true), Table.Column("ID"),
         ])
         table.rows = items.enumerated().map { index, row in
             [Table.Cell("\(index + 1)")] + row.cells(on: surface, bar: false).prefix(4)

@@ -15,7 +15,7 @@ extension StatusReport {
     /// What plays and, below it, where; then what is out of the ordinary.
     public func lines(on surface: Surface) -> [String] {
         guard let item else {
-            if let opening { return [surface.cut("Opening “\(Clean.line(opening))”…", after: 0)] + trouble(surface) }
+            if let awaited { return [surface.cut(awaited, after: 0)] + trouble(surface) }
             let hint = "Nothing is loaded. 'dogear play WORDS' plays something; 'dogear continue' lists what was begun."
             return (surface.columns == nil ? [hint] : Width.wrap(hint, to: surface.columns ?? 80)) + trouble(surface)
         }
@@ -38,8 +38,7 @@ extension StatusReport {
     /// All on one line, for following.
     public func line(on surface: Surface) -> String {
         guard let item else {
-            let what = opening.map { "Opening “\(Clean.line($0))”…" } ?? "Nothing is loaded."
-            return ([what] + trouble(surface)).joined(separator: "  ")
+            return ([awaited ?? "Nothing is loaded."] + trouble(surface)).joined(separator: "  ")
         }
         let parts: [String?] = [
             surface.paint(stateWord, .bold), item.byline, chapter.map(name), times,
@@ -71,6 +70,9 @@ extension StatusReport {
         case .empty: "Empty"
         }
     }
+
+    /// Of what comes where nothing is loaded yet.
+    private var awaited: String? { opening.map { "Opening “\(Clean.line($0))”…" } }
 
     private var share: Double { duration > 0 ? position / duration : 0 }
 

@@ -36,7 +36,7 @@ struct Table {
     var rows: [[Cell]] = []
 
     func lines(on surface: Surface) -> [String] {
-        if surface.columns == nil {
+        guard let room = surface.columns else {
             return rows.map { row in row.map { surface.paint($0.text, $0.style) }.joined(separator: "\t") }
         }
         let used = columns.indices.filter { index in rows.contains { !$0[index].text.isEmpty } }
@@ -45,7 +45,7 @@ struct Table {
             let title = Width.of(columns[index].title)
             widths[index] = rows.reduce(title) { max($0, Width.of(text($1[index], surface))) }
         }
-        if let room = surface.columns { shrink(&widths, to: room - Self.gap * max(0, used.count - 1)) }
+        shrink(&widths, to: room - Self.gap * max(0, used.count - 1))
         var lines: [String] = []
         if used.contains(where: { !columns[$0].title.isEmpty }) {
             lines.append(line(used.map { ($0, Cell(columns[$0].title, .dim)) }, widths, surface))

@@ -1,6 +1,7 @@
 import Control
 import DBus
 import Glibc
+import Listening
 import Terminal
 
 /// What the listener means by WHAT: a file as its whole path, an id or address as it is, and for words the item that
@@ -36,7 +37,7 @@ struct Finder {
     }
 
     private func isPath(_ what: String) -> Bool {
-        what.contains("/") || what.hasPrefix("~") || Arguments.namesAudio(what)
+        what.contains("/") || what.hasPrefix("~") || AudioName.isAudio(what)
     }
 
     private func notFound(_ what: String) -> ControlError {

@@ -234,12 +234,7 @@ import Testing
     }
 
     @Test func twoAccountsKeepTheirsApart() async throws {
-        try await House.with { configuration in
-            configuration.users.append(StandInUser(name: "bo", password: "pw-of-bo-1234"))
-        } _: { house in
-            try await house.daemon()
-            try await house.logIn()
-            try await house.done("login", house.address, "--user", "bo", "--password-stdin", input: "pw-of-bo-1234\n")
+        try await House.ofTwo { house in
             let accounts = try await read(AccountsReport.self, house, "accounts").accounts
             house.server.putBookmark(of: "bo", item: Library.book, time: 7, title: "Bo's")
             for (account, title) in zip(accounts, ["By \(accounts[0].user)", "By \(accounts[1].user)"]) {

@@ -223,6 +223,20 @@ final class House: Sendable {
         try await done("login", address, "--user", Self.user, "--password-stdin", input: Self.password + "\n")
     }
 
+    /// Two users of one server are logged in here: ``user``, and bo.
+    static func ofTwo(
+        isolation: isolated (any Actor)? = #isolation, _ body: (House) async throws -> Void
+    ) async throws {
+        try await with { configuration in
+            configuration.users.append(StandInUser(name: "bo", password: "pw-of-bo-1234"))
+        } _: { house in
+            try await house.daemon()
+            try await house.logIn()
+            try await house.done("login", house.address, "--user", "bo", "--password-stdin", input: "pw-of-bo-1234\n")
+            try await body(house)
+        }
+    }
+
     /// Logged in, with a daemon that runs.
     static func signedIn(
         version: StandInVersion = .v236, extra: [String: String] = [:],

@@ -25,12 +25,7 @@ import Testing
 
     /// Two users of one server have the same libraries and items: each is named by its account.
     @Test func twoUsersOfOneServer() async throws {
-        try await House.with { configuration in
-            configuration.users.append(StandInUser(name: "bo", password: "pw-of-bo-1234"))
-        } _: { house in
-            try await house.daemon()
-            try await house.logIn()
-            try await house.done("login", house.address, "--user", "bo", "--password-stdin", input: "pw-of-bo-1234\n")
+        try await House.ofTwo { house in
             try await house.done("libraries", "--refresh")
             let report = try JSONDecoder().decode(
                 LibrariesReport.self, from: Data(try await house.done("libraries", "--json").utf8))
