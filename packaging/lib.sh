@@ -103,3 +103,9 @@ has_sound() {
         [ -S "${XDG_RUNTIME_DIR:-/nonexistent}/pipewire-0" ] || [ -S "${PIPEWIRE_RUNTIME_DIR:-/nonexistent}/pipewire-0" ] ||
         ls /dev/snd/pcm*p >/dev/null 2>&1
 }
+
+# manual DOGEAR: the manual page, with what that program says of its commands and settings where the page leaves room for it.
+manual() {
+    said=$("$1" --generate-manual) || return
+    printf '%s\n' "$said" | sed -e '/^@COMMANDS@$/ {' -e 'r /dev/stdin' -e 'd' -e '}' "$root/data/dogear.1.in"
+}

@@ -12,9 +12,13 @@ struct MakeBookmark: DogearCommand {
               dogear bookmark
               dogear bookmark the riddle of the sphinx
 
-            Without a title it is named by chapter and time. 'dogear bookmarks' lists them, 'dogear seek bookmark:2' goes \
-            to one. Those of a server's books are kept there and shared with your other devices, made without a network \
-            too; those of episodes and files are kept on this computer.
+            It is at the whole second, and without a title named by chapter and time. Where there is one already none is \
+            made; a title then takes the place of its title. 'dogear bookmarks' lists them, 'dogear seek bookmark:2' goes \
+            to one.
+
+            Those of a server's books are kept there and shared with your other devices. They are made, renamed and removed \
+            without a network too, and told to the server later: 'dogear sync' shows what waits and what was refused. Those \
+            of episodes, which servers cannot keep, and of files are kept on this computer.
             """)
 
     @Argument(help: "Its title.")

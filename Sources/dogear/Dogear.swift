@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Glibc
+import Settings
 import Terminal
 
 @main
@@ -48,7 +49,9 @@ struct Dogear: DogearCommand {
         ])
 
     /// Named here for the help; ``main()`` takes it out wherever it stands.
-    @Option(help: "Act on another dogear of yours, with accounts, places and a daemon of its own.")
+    @Option(
+        help: ArgumentHelp(
+            "Act on another dogear of yours, with accounts, places and a daemon of its own.", valueName: "name"))
     var profile: String?
 
     func perform() throws {
@@ -79,7 +82,24 @@ struct Dogear: DogearCommand {
             return say(
                 Completion.script(completionScript(for: CompletionShell(rawValue: rest[1]) ?? .bash), for: shell))
         }
+        if rest == ["--generate-manual"] { return say(manual.joined(separator: "\n")) }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
         main(Terminal.Arguments.guardingJumps(rest))
+    }
+
+    /// The sections of the manual that this program knows best.
+    private static var manual: [String] {
+        guard let program = try? decode(Manual.Program.self, _dumpHelp()) else { return [] }
+        return Manual.commands(
+            program.command,
+            groups: configuration.groupedSubcommands.map { group in
+                (heading: group.name, commands: group.subcommands.map { $0._commandName })
+            })
+            + Manual.settings(
+                SettingKey.allCases.map { key in
+                    Manual.Setting(
+                        name: key.rawValue, allowed: "\(key.declaration.kind)",
+                        usually: "\(key.declaration.fallback)", meaning: key.declaration.meaning)
+                })
     }
 }

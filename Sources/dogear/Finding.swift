@@ -26,9 +26,14 @@ private func show(
 struct Continue: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what was begun and not finished, the latest first.",
-        discussion: "Example:\n  dogear continue --limit 5")
+        discussion: """
+            Example:
+              dogear continue --limit 5
 
-    @Option(help: "How many at most.")
+            The servers get a moment to say what is new; then what is known here is told.
+            """)
+
+    @Option(help: .limit)
     var limit: Int32 = 20
 
     @OptionGroup var options: ListOptions
@@ -46,12 +51,18 @@ struct Continue: DogearCommand {
 struct Latest: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what is new: episodes of your podcasts and books, the newest first.",
-        discussion: "Example:\n  dogear latest\n  dogear latest --page 2")
+        discussion: """
+            Example:
+              dogear latest
+              dogear latest --page 2
 
-    @Option(help: "How many at most.")
+            The servers get a moment to say what is new; then what is known here is told. What is finished is left out.
+            """)
+
+    @Option(help: .limit)
     var limit: Int32 = 20
 
-    @Option(help: "Which page, from 1.")
+    @Option(help: .page)
     var page: Int32 = 1
 
     @OptionGroup var options: ListOptions
@@ -141,8 +152,12 @@ struct List: DogearCommand {
               dogear list --author tolkien --unfinished
               dogear list --series "The Expanse"
 
-            Names need not be whole. A series is listed in its order, a collection or playlist in its own, everything else \
-            by title. Exit code 2 when nothing fits, or the page is past the end.
+            Everything that is named has to fit; names need not be whole. The library need not be named when there is only \
+            one, or when something else is. A series is listed in its order, a collection or playlist in its own, \
+            everything else by title. Exit code 2 when nothing fits, or the page is past the end.
+
+            While the libraries of an account have not been read once, its server is asked instead; what is named then \
+            has to wait.
             """)
 
     @Argument(
@@ -175,17 +190,19 @@ struct List: DogearCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "title, author, added, duration, published or progress; with - before it the other way around.",
+        help: ArgumentHelp(
+            "title, author, added, duration, published or progress; with - before it the other way around.",
+            valueName: "key"),
         completion: .list(BrowseRequest.sorts + BrowseRequest.sorts.map { "-" + $0 }))
     var sort: String?
 
     @Flag(help: "The other way around.")
     var reverse = false
 
-    @Option(help: "How many at most.")
+    @Option(help: .limit)
     var limit: Int32 = 50
 
-    @Option(help: "Which page, from 1.")
+    @Option(help: .page)
     var page: Int32 = 1
 
     @OptionGroup var options: ListOptions
@@ -239,7 +256,7 @@ struct Search: DogearCommand {
     @Argument(help: "What to look for.", completion: .titles)
     var words: [String]
 
-    @Option(help: "How many at most.")
+    @Option(help: .limit)
     var limit: Int32 = 20
 
     @OptionGroup var options: ListOptions
@@ -263,9 +280,11 @@ struct Search: DogearCommand {
 struct Show: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show everything about one book, podcast, episode or file.",
-        discussion: "Example:\n  dogear show the hobbit")
+        discussion:
+            "Example:\n  dogear show the hobbit\n\nThat is also the place in it, and what comes next in its series or podcast."
+    )
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
+    @Argument(help: .whatElsePlays, completion: .what())
     var what: [String] = []
 
     @OptionGroup var output: OutputOptions

@@ -13,7 +13,8 @@ struct Settings: DogearCommand {
               dogear settings playback.rate 1.2
               dogear settings playback.rate --default
 
-            They are kept in dogear/config.toml in your configuration folder and take effect at once. The first change \
+            Without a value it shows what is, what it usually is, what it means and what is allowed. They are kept in \
+            dogear/config.toml in your configuration folder and take effect at once. The first change \
             makes that file, with what each setting means; what you write into it stays.
             """)
 
@@ -54,7 +55,14 @@ struct Settings: DogearCommand {
 struct Doctor: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check that everything dogear needs is there.",
-        discussion: "Example:\n  dogear doctor\n\nExit code 1 when something is wrong; each finding says what to do.")
+        discussion: """
+            Example:
+              dogear doctor
+
+            Looks at the session bus and how it starts the daemon, the keyring, decoders, the sound output, the disk, and \
+            of each account the server, its certificate, the login and the clock; then at what was not sent. Each finding \
+            says what to do. Exit code 1 when something is wrong.
+            """)
 
     @OptionGroup var output: OutputOptions
 
@@ -85,7 +93,8 @@ struct RunAsDaemon: DogearCommand {
             Example:
               dogear daemon
 
-            Ends on SIGTERM or Ctrl-C, after it has saved your place. Under systemd it logs to the journal, \
+            D-Bus, systemd and the other commands start it; it is rarely begun by hand. Ends on SIGTERM or Ctrl-C, after \
+            it has saved your place. Under systemd it logs to the journal, \
             else to standard error.
             """)
 

@@ -20,7 +20,7 @@ struct Login: DogearCommand {
     @Argument(help: "The server's address, as in the browser.")
     var url: String
 
-    @Option(help: "The user; asked for without.")
+    @Option(help: ArgumentHelp("The user; asked for without.", valueName: "name"))
     var user: String?
 
     @Flag(help: "Read the password from standard input, one line.")
@@ -32,13 +32,17 @@ struct Login: DogearCommand {
     @Flag(help: "Sign in in the browser (comes with a later release).")
     var openid = false
 
-    @Option(help: "A header the server's proxy wants: 'Name: value'. May be repeated.")
+    @Option(
+        help: ArgumentHelp("A header the server's proxy wants: 'Name: value'. May be repeated.", valueName: "header"))
     var header: [String] = []
 
-    @Option(help: "A file with such headers, one in each line.", completion: .file())
+    @Option(
+        help: ArgumentHelp("A file with such headers, one in each line.", valueName: "file"), completion: .file())
     var headerFile: String?
 
-    @Option(help: "Trust the certificate authority in this file (PEM).", completion: .file())
+    @Option(
+        help: ArgumentHelp("Trust the certificate authority in this file (PEM).", valueName: "file"),
+        completion: .file())
     var ca: String?
 
     @Flag(help: "Allow plain http to a computer far away: others can read the password.")
@@ -137,7 +141,8 @@ struct Logout: DogearCommand {
             Example:
               dogear logout ada@books.example.org
 
-            An account with listening the server has not got yet is kept, unless you say --force.
+            An account with listening the server has not got yet is kept, unless you say --force. History, speeds, queue \
+            and the bookmarks of episodes stay on this computer for the next login of the same user.
             """)
 
     @Argument(help: "user@host, host or id; needed when there are several.", completion: .accounts)
@@ -158,7 +163,7 @@ struct Logout: DogearCommand {
 
 struct Accounts: DogearCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the servers you are signed in to.", discussion: "Example:\n  dogear accounts")
+        abstract: "List your accounts, and whether each is signed in.", discussion: "Example:\n  dogear accounts")
 
     @OptionGroup var output: OutputOptions
 

@@ -20,7 +20,7 @@ struct Logs: DogearCommand {
     @Option(help: "The least to show: debug, info, notice, warning or error.", completion: .list(LogLevel.names))
     var level: String?
 
-    @Option(help: "How many of the newest lines.")
+    @Option(help: ArgumentHelp("How many of the newest lines.", valueName: "n"))
     var limit: Int32 = 100
 
     @Flag(help: "Go on, with each new line as it comes.")

@@ -26,7 +26,7 @@ struct Finish: Marking {
         abstract: "Mark as finished, on the server too.",
         discussion: "Example:\n  dogear finish the hobbit")
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
+    @Argument(help: .whatElsePlays, completion: .what())
     var what: [String] = []
     @OptionGroup var output: OutputOptions
 }
@@ -37,7 +37,7 @@ struct Unfinish: Marking {
         abstract: "Mark as not finished; the place is kept.",
         discussion: "Example:\n  dogear unfinish the hobbit")
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
+    @Argument(help: .whatElsePlays, completion: .what())
     var what: [String] = []
     @OptionGroup var output: OutputOptions
 }
@@ -48,7 +48,7 @@ struct Restart: Marking {
         abstract: "Put the place back to the beginning.",
         discussion: "Example:\n  dogear restart the hobbit")
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
+    @Argument(help: .whatElsePlays, completion: .what())
     var what: [String] = []
     @OptionGroup var output: OutputOptions
 }

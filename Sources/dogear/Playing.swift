@@ -23,7 +23,9 @@ struct Play: DogearCommand {
     var what: [String] = []
 
     @Option(
-        parsing: .unconditional, help: "Where to begin: 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -30.",
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Where to begin: 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -30.", valueName: "place"),
         completion: .place)
     var at: String?
 
@@ -79,7 +81,14 @@ struct Stop: PlayerKey {
 struct Next: PlayerKey {
     static let member = "Next"
     static let configuration = CommandConfiguration(
-        abstract: "Go to the next chapter.", discussion: "Example:\n  dogear next")
+        abstract: "Go to the next chapter.",
+        discussion: """
+            Example:
+              dogear next
+
+            From the last chapter it goes on to what waits in the queue. An item without chapters goes by the queue, and \
+            where that is empty too by a skip forward. The setting playback.next chooses.
+            """)
     @OptionGroup var output: OutputOptions
 }
 
@@ -87,7 +96,13 @@ struct Previous: PlayerKey {
     static let member = "Previous"
     static let configuration = CommandConfiguration(
         abstract: "Go to the start of the chapter; within its first seconds, to the one before.",
-        discussion: "Example:\n  dogear previous")
+        discussion: """
+            Example:
+              dogear previous
+
+            From the start of the first chapter it goes back to what was played before from the queue. An item without \
+            chapters goes by the queue, and where that is empty too by a skip back. The setting playback.previous chooses.
+            """)
     @OptionGroup var output: OutputOptions
 }
 
@@ -123,7 +138,7 @@ struct Chapters: DogearCommand {
         abstract: "List the chapters of what plays, or of something else.",
         discussion: "Example:\n  dogear chapters\n  dogear chapters the hobbit")
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
+    @Argument(help: .whatElsePlays, completion: .what())
     var what: [String] = []
 
     @OptionGroup var output: OutputOptions
@@ -181,7 +196,14 @@ struct Speed: DogearCommand {
 struct Volume: DogearCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show or set the volume.",
-        discussion: "Example:\n  dogear volume 40%\n  dogear volume -10%")
+        discussion: """
+            Example:
+              dogear volume 40%
+              dogear volume -10%
+
+            It is kept. The setting playback.boost makes everything louder than it was recorded and holds the peaks down, \
+            so that nothing clips; playback.skip-silence cuts silences short, and the place moves along.
+            """)
 
     @Argument(help: "0% to 100%, 0 to 1, or a change such as +10% or -10%.")
     var volume: String?

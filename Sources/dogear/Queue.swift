@@ -16,8 +16,12 @@ struct Queue: DogearCommand {
               dogear queue --shuffle on
               dogear queue --loop queue
 
-            When an item has come to its end, or Next is pressed in its last chapter, the first of the queue is taken \
-            out and played. Shuffled, what waits keeps its numbers, and which of it is next is told.
+            When an item has come to its end, or 'dogear next' leaves its last chapter, the first of the queue is taken \
+            out and played. With nothing in it playing ends, or goes on with the next of the series or podcast that was \
+            not finished before, by the setting queue.end. What cannot be opened stays, and 'dogear status' says why.
+
+            Shuffled, what waits keeps its numbers, and which of it is next is told. The order by lot stays the same when \
+            something is added or taken out; what was added with --next comes first.
             """,
         subcommands: [Add.self, Remove.self, Move.self, Clear.self])
 
@@ -25,7 +29,10 @@ struct Queue: DogearCommand {
     var shuffle: String?
 
     @Option(
-        help: "off; track: the chapter, or the item without any, begins again; queue: what has ended goes to its end.",
+        help: """
+            off; track: the chapter, or the item without any, begins again; queue: what has ended, or was left by 'dogear \
+            next', goes to its end.
+            """,
         completion: .list(["off", "track", "queue"]))
     var loop: String?
 
@@ -48,7 +55,13 @@ struct Queue: DogearCommand {
     struct Add: DogearCommand {
         static let configuration = CommandConfiguration(
             abstract: "Put something at the end of the queue.",
-            discussion: "Example:\n  dogear queue add the hobbit\n  dogear queue add the hobbit --next")
+            discussion: """
+                Example:
+                  dogear queue add the hobbit
+                  dogear queue add the hobbit --next
+
+                An item is in it once: added again it moves.
+                """)
 
         @Argument(help: "Words, an id, a file, a folder or an address.", completion: .what(2))
         var what: [String]

@@ -11,6 +11,13 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
+/// What several commands say of the same argument.
+extension ArgumentHelp {
+    static let limit = ArgumentHelp("How many at most.", valueName: "n")
+    static let page = ArgumentHelp("Which page, from 1.", valueName: "n")
+    static let whatElsePlays = ArgumentHelp("Words, an id, a file or a folder; nothing for what plays.")
+}
+
 /// A command that fails with a sentence and the exit code of its kind.
 protocol DogearCommand: ParsableCommand {
     func perform() throws

@@ -13,18 +13,24 @@ struct SetSleep: DogearCommand {
               dogear sleep chapter       at the end of this chapter
               dogear sleep chapter:3     at the end of the second one after it
               dogear sleep item
-              dogear sleep +10m          ten minutes later than it would; without a timer, in ten minutes
+              dogear sleep +10m          ten minutes later than it would
               dogear sleep off
               dogear sleep               how long is left
 
             Only time of listening counts: the timer stands still in a pause, and goes on with whatever plays next. After \
-            'chapter' or 'item', +TIME ends so long after that end, and a jump leads to the chapter that is then the \
-            present one. The end of an item is the end of its last chapter.
+            'chapter' or 'item', +TIME ends so long after that end; without a timer it sets one. After a jump the chapter \
+            is the one that is then the present one. Ends of chapters are counted by playing, into the next item too; the \
+            end of an item is the end of its last chapter. With 'item', what waits in the queue is not played.
 
-            In the last seconds the sound fades. Play, pause, next or previous then only say that you are awake: they are \
-            not carried out but put the timer off, by 15 minutes or a chapter. Jumps, speed and volume do both; stop stops. \
-            When the timer has ended your place is back where the sound began to fade; 'dogear undo' goes to where it \
-            ended. 'dogear settings' has sleep.fade, sleep.rewind, sleep.extend and sleep.again.
+            In the last seconds the sound fades (setting sleep.fade). Play, pause, next or previous then only say that you \
+            are awake: they are not carried out but put the timer off, by 15 minutes (sleep.extend) or a chapter. Jumps, \
+            speed, volume and playing something else do both; stop stops. A minute before the end a notification offers \
+            the same.
+
+            When the timer has ended your place is back where the sound began to fade (sleep.rewind); 'dogear undo' goes \
+            to where it ended. An item that came to its end is finished, though; 'dogear undo' then goes back to where the \
+            sound began to fade. With sleep.again playing on sets the same timer again. The timer is the running daemon's: \
+            one that is killed or leaves takes it along.
             """)
 
     @Argument(

@@ -14,13 +14,14 @@ struct History: DogearCommand {
               dogear history the hobbit --limit 5
 
             What was heard on this computer, and what your other devices told the servers. Without a network it is what \
-            is known here: two years, 5,000 times of listening at most.
+            is known here: two years, 5,000 times of listening at most. A rest of half an hour, another day or another \
+            item begins a new row.
             """)
 
     @Argument(help: "Words, an id, a file or an address; nothing for everything.", completion: .what())
     var what: [String] = []
 
-    @Option(help: "How many at most.")
+    @Option(help: .limit)
     var limit: Int32 = 20
 
     @OptionGroup var output: OutputOptions
@@ -51,12 +52,13 @@ struct Stats: DogearCommand {
               dogear stats
               dogear stats --days 365 --output year.svg
 
-            The servers count what all your devices told them; what only this computer knows (files, addresses, what is \
-            not sent yet) is added and told apart. A server that cannot be asked is left out, and what was heard of it \
-            here counts instead.
+            The servers count what all your devices told them, by days of their own clock; what only this computer knows \
+            (files, addresses, what is not sent yet) is added and told apart. Nothing is counted twice. A server that does \
+            not answer within three seconds is left out, and what was heard of it here counts instead. A picture is .svg, \
+            or .png where GStreamer has rsvgdec and pngenc.
             """)
 
-    @Option(help: "Of how many days, up to today.")
+    @Option(help: ArgumentHelp("Of how many days, up to today.", valueName: "n"))
     var days: Int32 = 30
 
     @Option(

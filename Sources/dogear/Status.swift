@@ -5,7 +5,7 @@ import Terminal
 
 struct Status: DogearCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what plays and where.",
+        abstract: "Show what plays, where, and what is not sent yet.",
         discussion: """
             Example:
               dogear status

@@ -12,14 +12,16 @@ struct Sync: DogearCommand {
               dogear sync
               dogear sync --retry
 
-            It happens by itself as well. Exit codes: 0 all is accepted, 1 something was refused, 3 signed out, 4 not \
-            reachable.
+            It happens by itself as well. Of each row it says whether it was accepted, refused, or why it waits. What a \
+            server refuses for good is kept and shown each time, until --retry sends it once more, a later command for the \
+            same item takes its place, or --forget gives it up. Exit codes: 0 all is accepted, 1 something was refused, 3 \
+            signed out, 4 not reachable.
             """)
 
     @Flag(help: "Send what was refused once more.")
     var retry = false
 
-    @Option(help: "Give up one row that was refused, by its id. It is lost for good.")
+    @Option(help: ArgumentHelp("Give up one row that was refused, by its id. It is lost for good.", valueName: "id"))
     var forget: String?
 
     @Flag(help: "Do not ask.")

@@ -12,11 +12,12 @@ struct Undo: DogearCommand {
               dogear undo --list
               dogear undo the hobbit
 
-            Takes back the last jump, restart or finish, or another device's newer place; again, the one before that. \
-            Jumps in quick succession count as one. The last 50 moves are kept.
+            Takes back the last jump, chapter key, restart or finish, another device's newer place, or the beginning to \
+            play somewhere else; again, the one before that. Jumps in quick succession count as one, and the few seconds \
+            that playing goes back after a pause as none. The last 50 moves are kept.
             """)
 
-    @Argument(help: "Words, an id, a file or a folder; nothing for what plays.", completion: .what())
+    @Argument(help: .whatElsePlays, completion: .what())
     var what: [String] = []
 
     @Flag(help: "List what moved your place, the newest first, and change nothing.")

@@ -42,6 +42,20 @@ struct UsageTests {
         #expect(outcome.output.contains("--json"))
     }
 
+    @Test func theManualHasEveryCommandAndSetting() async throws {
+        let outcome = try await dogear("--generate-manual")
+        #expect(outcome.code == 0)
+        let page = Set(outcome.output.split(separator: "\n"))
+        for command in Self.commands + ["view"] {
+            #expect(page.contains { $0 == ".It Nm \(command)" || $0.hasPrefix(".It Nm \(command) ") }, "\(command)")
+        }
+        for setting in ["playback.skip\\-silence", "queue.end", "log.level"] {
+            #expect(page.contains(".It Li \(setting)"))
+        }
+        // What the help of one command says, the page says too.
+        #expect(page.contains("The last 50 moves are kept."))
+    }
+
     @Test(arguments: [
         ["bogus"], ["seek"], ["seek", "soon"], ["seek", "-5x"], ["speed", "9"], ["speed", "fast"], ["volume", "101%"],
         ["volume", "-x"], ["list", "--sort", "colour"], ["list", "--limit", "0"], ["list", "--page", "-1"],
