@@ -133,6 +133,11 @@ public struct Frame: Hashable, Sendable {
         }
     }
 
+    /// Everything as it is in a dark room.
+    public mutating func darken() {
+        for index in cells.indices { cells[index].style = cells[index].style.inTheDark }
+    }
+
     public mutating func clear(_ area: Area) {
         for y in max(0, area.y)..<max(0, min(area.y + area.rows, size.rows)) {
             for x in max(0, area.x)..<max(0, min(area.x + area.columns, size.columns)) { put(.empty, 1, x, y) }

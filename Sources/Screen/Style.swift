@@ -5,7 +5,12 @@ public struct Style: Hashable, Sendable {
         case own(UInt8)
         /// Of a picture only.
         case rgb(UInt8, UInt8, UInt8)
+        /// For a dark room, on a ground of its own.
+        case ember(Ember)
     }
+
+    /// What glows in a dark room, from nothing to the brightest.
+    public enum Ember: Hashable, Sendable { case ground, faint, calm, bright }
 
     public var isBold = false
     public var isDim = false
@@ -26,6 +31,16 @@ public struct Style: Hashable, Sendable {
     public static let warning = Style { $0.foreground = .own(3) }
     public static let bad = Style { $0.foreground = .own(1) }
     public static let good = Style { $0.foreground = .own(2) }
+
+    /// The same in a dark room: nothing bright, no patches of colour, and no blue light, which keeps people awake.
+    public var inTheDark: Style {
+        Style {
+            $0.isBold = isBold || isReversed
+            $0.isUnderlined = isUnderlined || isReversed
+            $0.foreground = .ember(isBold || isReversed ? .bright : isDim ? .faint : .calm)
+            $0.background = .ember(.ground)
+        }
+    }
 
     private init(_ change: (inout Style) -> Void) { change(&self) }
 
@@ -82,8 +97,29 @@ public enum Colors: Hashable, Sendable {
         case (_, .own(let number)):
             number < 8 ? "\((behind ? 40 : 30) + Int(number))" : "\((behind ? 100 : 90) + Int(number & 7))"
         case (.sixteen, .rgb): nil
+        case (.sixteen, .ember(let ember)): ember == .ground ? "40" : ember == .bright ? "33" : "31"
+        case (.many, .ember(let ember)): "\(behind ? 48 : 38);5;\(Self.many(ember))"
+        case (.all, .ember(let ember)): "\(behind ? 48 : 38);2;\(Self.all(ember))"
         case (.many, .rgb(let red, let green, let blue)): "\(behind ? 48 : 38);5;\(Self.nearest(red, green, blue))"
         case (.all, .rgb(let red, let green, let blue)): "\(behind ? 48 : 38);2;\(red);\(green);\(blue)"
+        }
+    }
+
+    private static func many(_ ember: Style.Ember) -> Int {
+        switch ember {
+        case .ground: 16
+        case .faint: 58
+        case .calm: 94
+        case .bright: 136
+        }
+    }
+
+    private static func all(_ ember: Style.Ember) -> String {
+        switch ember {
+        case .ground: "0;0;0"
+        case .faint: "100;52;15"
+        case .calm: "150;80;25"
+        case .bright: "190;105;40"
         }
     }
 

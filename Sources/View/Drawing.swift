@@ -41,6 +41,7 @@ extension ViewState {
         drawBottom(&drawing)
         if let page { drawPage(page, &drawing) }
         if let menu { drawMenu(menu, &drawing) }
+        if isDark { drawing.frame.darken() }
         return drawing
     }
 

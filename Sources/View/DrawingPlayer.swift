@@ -39,7 +39,9 @@ extension ViewState {
     }
 
     private func drawCover(_ drawing: inout Drawing, _ area: Area) {
-        guard cover?.name == coverWanted, let picture = cover?.picture, page == nil, menu == nil else { return }
+        guard !isDark, cover?.name == coverWanted, let picture = cover?.picture, page == nil, menu == nil else {
+            return
+        }
         switch picture {
         case .blocks(let pixels): drawing.frame.picture(pixels, in: area)
         case .image(let image): drawing.frame.show(image, in: area)

@@ -32,6 +32,7 @@ enum Help {
           - +             softer, louder
           u               undo the last jump
           s               end listening later: sleep
+          b               bedroom: a dark screen, and sleep; again for light
           /               search
           Ctrl-L          draw everything anew
           q, Ctrl-C       leave; what plays goes on

@@ -65,6 +65,7 @@ extension ViewState {
         case .text("p"): act(Act("Previous"))
         case .text("u"): act(Act("Undo", [.string("")], done: "Back where you were before the last jump."))
         case .text("s"): menu = .sleep
+        case .text("b"): toggleBedroom()
         case .text("/"):
             go(to: .library)
             opened = nil
@@ -72,6 +73,14 @@ extension ViewState {
         default: return false
         }
         return true
+    }
+
+    /// Dark, at the player, and asked when listening is to end where nothing says that yet.
+    private mutating func toggleBedroom() {
+        isDark.toggle()
+        guard isDark else { return }
+        go(to: .player)
+        if status.item != nil, status.sleep == nil { menu = .sleep }
     }
 
     mutating func go(to tab: Tab) {

@@ -81,6 +81,8 @@ public struct ViewState: Sendable {
     /// Older lines are hidden.
     var logsFrom = Int64.min
 
+    /// Bedroom mode: nothing on the screen is bright.
+    var isDark = false
     var notice: Notice?
     var page: Page?
     var menu: Menu?

@@ -33,6 +33,20 @@ import Testing
         #expect(terminal.styles[0][0] == "0;7" && terminal.styles[0][2] == "0;1;7")
     }
 
+    @Test(arguments: [
+        (Colors.none, "0;1"), (.sixteen, "0;1;33;40"), (.many, "0;1;38;5;136;48;5;16"),
+        (.all, "0;1;38;2;190;105;40;48;2;0;0;0"),
+    ])
+    func inTheDarkNothingIsBright(colors: Colors, bold: String) {
+        var frame = Frame(Size(columns: 4, rows: 2))
+        frame.write("Emma", .bold, at: 0, 0, columns: 4)
+        frame.paint(Area(x: 0, y: 1, columns: 4, rows: 1), .chosen)
+        frame.darken()
+        let terminal = shown([Frame(frame.size), frame], frame.size, colors: colors)
+        #expect(terminal.styles[0][0] == bold)
+        #expect(terminal.styles[1].allSatisfy { !$0.split(separator: ";").contains("7") })
+    }
+
     @Test func wideCharactersTakeTwoPlacesAndAreNeverHalved() {
         var frame = Frame(Size(columns: 6, rows: 1))
         frame.write("日本語", at: 0, 0, columns: 6)

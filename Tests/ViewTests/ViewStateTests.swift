@@ -5,6 +5,7 @@ import Screen
 import Terminal
 import TestSupport
 import Testing
+
 @testable import View
 
 /// The view without a terminal and without a daemon: what it asks for and what it shows.
@@ -213,6 +214,25 @@ import Testing
         #expect(questions(clicked).map(\.call.arguments) == [[.string("1h")]])
     }
 
+    @Test func theBedroomIsDarkAndAsksWhenListeningEnds() throws {
+        var status = Self.playing()
+        var view = connected(status)
+        _ = press(&view, "4b")
+        #expect(view.tab == .player && shown(view).contains("in 30 minutes"))
+        let requests = press(&view, "2")
+        #expect(
+            requests.contains { if case .ask(.act(let act)) = $0 { act.member == "Sleep" } else { false } })
+        let frame = view.draw(at: 0).frame
+        #expect(frame.cells.allSatisfy { $0.style.background == .ember(.ground) })
+        // With a timer there is nothing to ask.
+        status.sleep = SleepRow(kind: "time", left: 600)
+        _ = view.handle(.answered(.status, .success(Self.json(status))), at: 0)
+        _ = press(&view, "b")
+        #expect(view.draw(at: 0).frame.cells.allSatisfy { $0.style.background == nil })
+        _ = press(&view, "b")
+        #expect(view.menu == nil && view.isDark)
+    }
+
     @Test func withoutALoginTheCommandIsTold() {
         var view = connected()
         let error = ControlError(.notSignedIn, "not signed in to any server; run 'dogear login ADDRESS' first")
@@ -252,7 +272,7 @@ import Testing
     @Test func whateverHappensInWhateverOrderItDraws() {
         var numbers = SeededNumbers(seed: 20)
         let keys: [Input] =
-            "123456?qhl[]=-+nspu/jkgGaAfixJKLoreycC \r".map { .key($0 == "\r" ? .enter : .text($0)) } + [
+            "123456?qhl[]=-+nspub/jkgGaAfixJKLoreycC \r".map { .key($0 == "\r" ? .enter : .text($0)) } + [
                 .key(.up), .key(.down), .key(.pageDown), .key(.pageUp), .key(.home), .key(.end), .key(.escape),
                 .key(.tab), .key(.backTab), .key(.backspace), .key(.delete), .paste("日本 \u{1B}[2J"), .focus(true),
                 .key(.control("l")), .alt(.text("x")),
