@@ -5,7 +5,7 @@ extension StatsReport {
     /// Sums, a small chart, and what was listened to most. In a pipe a line for each day.
     public func lines(on surface: Surface) -> [String] {
         guard let columns = surface.columns else {
-            return days.map { "\($0.date) \(Figures.decimal($0.seconds))" }
+            return days.map { "\($0.date)\t\(Figures.decimal($0.seconds))" }
         }
         let span = days.count == 1 ? "Today" : "The last \(days.count) days"
         let run = streak > 0 ? ", \(Figures.count(streak, "day")) in a row" : ""

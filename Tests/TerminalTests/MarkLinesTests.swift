@@ -144,7 +144,7 @@ struct MarkLinesTests {
     }
 
     @Test func inAPipeEveryDayIsALine() {
-        #expect(stats([0, 90.5]).lines(on: Surface()) == ["2026-11-01 0", "2026-11-02 90.5"])
+        #expect(stats([0, 90.5]).lines(on: Surface()) == ["2026-11-01\t0", "2026-11-02\t90.5"])
     }
 
     @Test func whoCountedIsTold() {
