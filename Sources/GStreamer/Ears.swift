@@ -152,7 +152,7 @@ final class Ears: Sendable {
 
     /// A segment with the number of the one before goes on behind a silence that was left out.
     private func sawSegment(_ number: UInt32, on pad: UnsafeMutablePointer<GstPad>) {
-        guard segment.exchange(number, ordering: .relaxed) == number else { return }
+        guard segment.exchange(number, ordering: .relaxed) == number, segments.cutArrives() else { return }
         let isWatched = buffersToCut.exchange(2, ordering: .relaxed) > 0
         guard !isWatched else { return }
         gst_pad_add_probe(

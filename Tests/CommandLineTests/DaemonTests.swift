@@ -134,7 +134,7 @@ import Testing
             total: .init(server: 60, local: 0), streak: 1, days: [.init(date: "2026-11-21", server: 60, local: 0)],
             items: [], servers: ["ada@h"])
         await daemon.answers { _ in stats }
-        #expect(try await dogear("stats", "--days", "1").output == "2026-11-21 60\n")
+        #expect(try await dogear("stats", "--days", "1").output == "2026-11-21\t60\n")
         #expect(try await dogear("stats", "--json").output == (try json(stats)) + "\n")
         #expect(
             await daemon.asked == [.history(what: "abs:1/emma", limit: 5), .stats(days: 1), .stats(days: 30)])
