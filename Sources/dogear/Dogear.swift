@@ -71,9 +71,7 @@ struct Dogear: DogearCommand {
         // The bus and systemd wait for this one: making a parser of every command takes longer than all else it begins with.
         if rest == ["daemon"] { Glibc.exit(runDaemon(jsonLog: false)) }
         // Somebody waits for this one with a finger on Tab: only the parser of the command that is begun is made.
-        if rest.count > 1, rest[0] == "---completion",
-            let command = configuration.subcommands.first(where: { $0._commandName == rest[1] })
-        {
+        if rest.count > 1, rest[0] == "---completion", let command = command(named: rest[1]) {
             return command.main(["---completion"] + rest.dropFirst(2))
         }
         if rest.first == "--generate-completion-script", rest.count == 2,
@@ -84,7 +82,15 @@ struct Dogear: DogearCommand {
         }
         if rest == ["--generate-manual"] { return say(manual.joined(separator: "\n")) }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
-        main(Terminal.Arguments.guardingJumps(rest))
+        rest = Terminal.Arguments.guardingJumps(rest)
+        // So with what is typed right; what is not, and the help, is a matter for the whole parser.
+        guard let name = rest.first, var command = try? command(named: name)?.parseAsRoot(Array(rest.dropFirst()))
+        else { return main(rest) }
+        do { try command.run() } catch { exit(withError: error) }
+    }
+
+    private static func command(named name: String) -> (any ParsableCommand.Type)? {
+        configuration.subcommands.first { $0._commandName == name }
     }
 
     /// The sections of the manual that this program knows best.
