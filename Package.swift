@@ -39,7 +39,6 @@ let package = Package(
     targets: [
         // C libraries behind shims: headers and static inline wrappers, no logic.
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0",
             providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
@@ -47,6 +46,8 @@ let package = Package(
 
         .systemLibrary(name: "CMalloc"),
 
+        // Opens libcurl when it is needed.
+        .target(name: "CCurl"),
         .target(name: "CBuild", cSettings: commit),
 
         // Pure rooms.

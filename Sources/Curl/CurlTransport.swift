@@ -13,15 +13,26 @@ public struct CurlTransport: StreamingTransport {
     public init(version: String) { userAgent = "dogear/\(version)" }
 
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        try await run(request, file: nil)
+        try Self.load()
+        return try await run(request, file: nil)
     }
 
     public func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse {
-        try await run(request, file: path)
+        try Self.load()
+        return try await run(request, file: path)
     }
 
     public func stream(_ request: HTTPRequest) async throws(TransportError) -> StreamedResponse {
-        try await open(request)
+        try Self.load()
+        return try await open(request)
+    }
+
+    /// Opens libcurl with the first request, which takes some milliseconds: on the pool, as everything that is not
+    /// bound to an actor.
+    private static func load() throws(TransportError) {
+        if let trouble = dogear_curl_trouble() {
+            throw .unreachable(host: "the server", reason: String(cString: trouble))
+        }
     }
 
     @CurlActor private func run(_ request: HTTPRequest, file path: String?) async throws(TransportError) -> HTTPResponse

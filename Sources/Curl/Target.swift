@@ -32,7 +32,7 @@ struct Target {
 
     private static func part(_ part: CURLUPart, of parts: OpaquePointer, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        guard dogear_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }
