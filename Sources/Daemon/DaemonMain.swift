@@ -88,6 +88,8 @@ private func blockedSignals() -> sigset_t {
         let bus = try connect()
         self.bus = bus
         let paths = try Paths(environment: environment, own: profile.folder)
+        // GStreamer takes as long to begin as all the rest, and is wanted first of all when something is to be played.
+        let mediaTypes = Task.detached { await PlayableTypes.all() }
         // Not for the Loop, and not in the way of what the desktop waits for.
         let catalogue = Task.detached { try self.openCatalogue(paths) }
         let settings = SettingsDesk(path: paths.configFile)
@@ -125,6 +127,7 @@ private func blockedSignals() -> sigset_t {
         shelves.onSignedOut = { notices.signedOut($0) }
         service.onOpened = { self.thrift = LoopActor.timer(after: .seconds(5)) { Thrift.giveBack() } }
         service.librarian = Librarian(catalogue: try await catalogue.value, shelves: shelves)
+        Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
         await service.restore()
         notifyReady()
         Thrift.giveBack()

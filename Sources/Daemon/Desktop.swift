@@ -82,9 +82,9 @@ extension Service: @LoopActor PlayerFace {
 
     // MARK: What can be played
 
-    /// Asks GStreamer, which takes its time and has threads of its own for it.
-    func learnMediaTypes() async {
-        mediaTypes = await PlayableTypes.all()
+    /// What GStreamer can play; known some milliseconds after the start.
+    func learn(mediaTypes: [String]) {
+        self.mediaTypes = mediaTypes
         shelves.mediaTypes = mediaTypes
         if ownsMPRIS { bus.propertiesChanged(["SupportedMimeTypes"], of: MPRISName.root, at: MPRISName.path) }
     }

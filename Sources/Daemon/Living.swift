@@ -24,7 +24,6 @@ extension Service {
 
     /// Takes up what an earlier run left: accounts, listening that was not delivered, the item listened to last.
     func restore() async {
-        Task { @LoopActor in await self.learnMediaTypes() }
         await readJournal()
         isRestored = true
         let waiting = early
