@@ -97,6 +97,9 @@ public struct Stretch: Hashable, Sendable {
     /// The place as a server may be told: the last seconds count only once the very end was heard.
     public var reportable: BookTime { Self.reportable(place, of: duration) }
 
+    /// The place is within the last seconds, of which a server is told the beginning only.
+    var isAtEdge: Bool { reportable != place }
+
     public static func reportable(_ place: BookTime, of duration: BookTime) -> BookTime {
         guard duration > .zero, place < duration else { return place }
         return min(place, max(.zero, duration - finishZone))

@@ -69,9 +69,13 @@ extension Sync {
         writes[stretch.item].map { $0.refusal == nil && $0.made < stretch.updated } ?? false
     }
 
+    /// Of an item that began anew and has come to its end's edge before the first report, the beginning is told first: a
+    /// server takes a finish back only where the place moves, and that edge may be the place it has.
     private func sync(_ stretch: Stretch) -> Request {
-        .sync(
-            stretch: stretch.id, item: stretch.item, place: stretch.reportable,
+        let isFirst = stretch.startPlace == .zero && stretch.sentListened == .zero && stretch.listened > .zero
+        return .sync(
+            stretch: stretch.id, item: stretch.item,
+            place: isFirst && stretch.isAtEdge ? .zero : stretch.reportable,
             listened: stretch.listened - stretch.sentListened, duration: stretch.duration)
     }
 
@@ -140,7 +144,9 @@ extension Sync {
     private mutating func settleSync(
         _ id: String, _ place: BookTime, _ listened: BookTime, _ outcome: Outcome
     ) -> [Effect] {
-        if outcome != .accepted, id == live?.id { isDue = true }
+        if let live, id == live.id {
+            if outcome != .accepted || live.isAtEdge && place == .zero && live.reportable > .zero { isDue = true }
+        }
         return change(id) { stretch in
             switch outcome {
             case .accepted:

@@ -113,6 +113,22 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.rows["s"] == nil)
     }
 
+    /// A server takes a finish back only where the place moves, and the edge may be the place it has.
+    @Test func begunAnewItSaysSoBeforeTheEndsEdge() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(1, to: 175, .seek)
+        #expect(wire.request == syncOf("s", at: 0, listened: 1))
+        wire.answer(.accepted)
+        #expect(wire.request == syncOf("s", at: 169.5, listened: 0), "at once")
+        wire.answer(.accepted)
+        #expect(wire.sent.isEmpty)
+        wire.hear(1, to: 176, .pause)
+        #expect(wire.request == syncOf("s", at: 169.5, listened: 1))
+        wire.answer(.accepted)
+        #expect(wire.sent.isEmpty)
+    }
+
     @Test func aLostAnswerIsMendedUnderTheSameIdInAbsoluteNumbers() {
         var wire = Wire()
         wire.open("s")
