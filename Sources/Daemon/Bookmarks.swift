@@ -106,14 +106,7 @@ extension Service {
 
     /// What is meant, also a file or an address; nothing is asked of a server for that.
     func meant(_ what: String) async throws(ControlError) -> (ItemHead, ItemID) {
-        if let path = localPath(what) {
-            do throws(SourceError) {
-                let found = try await files.find(ItemID(source: "path", key: path))
-                return (await knownHead(of: found.id, titled: found.title), found.id)
-            } catch {
-                throw ControlError(error)
-            }
-        }
+        if let found = try await local(what) { return (await knownHead(of: found.id, titled: found.title), found.id) }
         let row = try await one(what)
         return (row.item, try playable(row, what))
     }

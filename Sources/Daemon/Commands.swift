@@ -162,6 +162,20 @@ extension Service {
         return what.hasPrefix("file://") ? fileURLPath(what) : nil
     }
 
+    /// - Returns: nil where no file or folder is named.
+    func local(_ what: String) async throws(ControlError) -> Found? {
+        guard let path = localPath(what) else { return nil }
+        do throws(SourceError) { return try await files.find(ItemID(source: "path", key: path)) } catch {
+            throw ControlError(error)
+        }
+    }
+
+    /// All of a file or folder that is named, played or not.
+    func localItem(_ what: String) async throws(ControlError) -> Item? {
+        guard let found = try await local(what) else { return nil }
+        do throws(SourceError) { return try await files.open(found).item } catch { throw ControlError(error) }
+    }
+
     func single(_ what: String) async throws(ControlError) -> ItemID { try await named(what).id }
 
     private func named(_ what: String) async throws(ControlError) -> (id: ItemID, title: String) {
@@ -191,14 +205,17 @@ extension Service {
         if what.isEmpty, let item = player.item {
             return ChaptersReport(item, at: position)
         }
+        if let item = try await localItem(what) { return await chapters(of: item) }
         let row = try await self.one(what)
         guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
-        if let item = try await known(id) {
-            let place = try? await store.place(of: id)
-            return ChaptersReport(item, at: place.flatMap { $0 }?.position)
-        }
+        if let item = try await known(id) { return await chapters(of: item) }
         let details = try await signedIn().details(id)
         return ChaptersReport(item: details.row.item, chapters: details.chapters, current: nil)
+    }
+
+    private func chapters(of item: Item) async -> ChaptersReport {
+        let place = try? await store.place(of: item.id)
+        return ChaptersReport(item, at: place.flatMap { $0 }?.position)
     }
 
     /// The present item, or what the journal remembers of one.

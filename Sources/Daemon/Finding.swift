@@ -54,6 +54,12 @@ extension Service {
             }
             return [ItemRow(item: ItemHead(item))]
         }
+        if let found = try await local(what) {
+            guard let item = try await known(found.id) else {
+                throw ControlError(.notFound, "'\(found.title)' was not played here yet, so that it has no place")
+            }
+            return [ItemRow(item: ItemHead(item))]
+        }
         // Not searched for: it may hold a login, which is nobody's affair.
         if let address = WebAddress(what) {
             guard let item = try await known(id(of: address)) else {
@@ -121,6 +127,9 @@ extension Service {
     }
 
     func show(_ what: String) async throws(ControlError) -> ShowReport {
+        if let item = try await localItem(what) {
+            return ShowReport(item, place: (try? await store.place(of: item.id)) ?? nil)
+        }
         let row = try await one(what)
         guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
         guard id.source == "abs" else {

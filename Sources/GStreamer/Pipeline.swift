@@ -130,7 +130,10 @@ final class Pipeline {
     static func set(_ feed: Feed, on playbin: Element) { dogear_set_string(playbin, "uri", ByteSource.uri(of: feed)) }
 
     /// Lets go of the file it is in; the audio device stays open.
-    func rewind() { gst_element_set_state(playbin, GST_STATE_READY) }
+    func rewind() {
+        gst_element_set_state(playbin, GST_STATE_READY)
+        ears.silences.forget()
+    }
 
     /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
     /// - Returns: false if that failed at once.

@@ -72,7 +72,8 @@ final class Silences: Sendable {
         return isKept
     }
 
-    private func forget() {
+    /// What is kept back is not heard any more: what comes next is of another stream.
+    func forget() {
         let kept = state.withLock { state in
             defer { (state.kept, state.gap, state.quiet) = ([], nil, 0) }
             return state.kept

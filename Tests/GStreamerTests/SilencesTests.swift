@@ -65,6 +65,21 @@ import Testing
         #expect(abs(try #require(try rig.heard.original(at: 0.5)) - 1.5) < 0.05)
     }
 
+    /// Opening another file while a silence is kept back: what was kept belongs to nobody then.
+    @Test func seeksOutOfASilenceLeaveNothingOfIt() async throws {
+        let quiet = try Sounds.tone("quiet-end.flac", seconds: 6, options: ["-af", "volume=0:enable='gte(t,3)'"])
+        let rig = Rig("out-of-silence")
+        rig.engine.setSound(SoundOptions(skipsSilence: true))
+        _ = try await rig.open(files([quiet, quiet, quiet], seconds: 6), at: .seconds(2))
+        rig.engine.play(rig.load)
+        for place in [9.4, 3.5, 15.3, 10.5, 4.6, 16.2, 3.4, 13.0] {
+            rig.engine.seek(rig.load, to: .seconds(place))
+            #expect(try await word(rig) == .seeked(to: .seconds(place)))
+        }
+        try await rig.play(until: .seconds(13.5))
+        #expect(abs(try #require(try rig.heard.original(at: 0.2)) - 1.2) < 0.05)
+    }
+
     @Test func aSilenceUpToTheEndIsTheEnd() async throws {
         let path = try Sounds.tone("all-quiet.mp3", seconds: 60, options: ["-af", "volume=0:enable='gte(t,2)'"])
         let rig = Rig("all-quiet")
