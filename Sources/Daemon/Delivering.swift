@@ -27,12 +27,14 @@ extension Service {
         guard let row = sync.rows.first(where: { $0.id == id }) else {
             throw ControlError(.notFound, "nothing that waits is called '\(id)'; 'dogear sync' lists what does")
         }
-        guard row.refusal != nil else {
+        // Kept for the next login of the same user, and nobody knows whether there will be one.
+        let isOrphan = shelves.accountName(of: row.item) == nil
+        guard row.refusal != nil || isOrphan else {
             throw ControlError(
                 .failed, "'\(id)' was not refused: it is sent when the server answers, and kept until then")
         }
         let dropped = await delivery(row)
-        sync { $0.drop(row) }
+        sync { $0.drop(row, isOrphan: isOrphan) }
         emitStatus()
         return SyncReport(rows: [dropped])
     }

@@ -112,18 +112,18 @@ extension Sync {
     }
 
     /// Gives up a refused row. Only those: what a server may yet take is never dropped.
-    public mutating func drop(_ row: Row) -> [Effect] {
+    public mutating func drop(_ row: Row, isOrphan: Bool = false) -> [Effect] {
         switch row {
         case .stretch(let stretch):
-            guard waiting[stretch.id]?.delivery == .parked else { return [] }
+            guard let present = waiting[stretch.id], isOrphan || present.delivery == .parked else { return [] }
             waiting[stretch.id] = nil
             return [.remove(stretch: stretch.id)]
         case .write(let write):
-            guard writes[write.item]?.refusal != nil else { return [] }
+            guard let present = writes[write.item], isOrphan || present.refusal != nil else { return [] }
             writes[write.item] = nil
             return [.removeWrite(write.item)]
         case .bookmark(let bookmark):
-            guard var present = bookmarks[bookmark.id], present.refusal != nil else { return [] }
+            guard var present = bookmarks[bookmark.id], isOrphan || present.refusal != nil else { return [] }
             bookmarks[bookmark.id] = nil
             guard present.owed == .removal else { return [.removeBookmark(bookmark.id)] }
             // It was not to be removed: so it stays, as the server has it.

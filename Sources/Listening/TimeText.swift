@@ -81,7 +81,9 @@ public enum Jump: Hashable, Sendable {
             self = .chapter(number)
         } else if text.hasPrefix("bookmark:"), let number = Int(text.dropFirst(9)), number > 0 {
             self = .bookmark(number)
-        } else if text.hasSuffix("%"), let share = Double(text.dropLast()), (0...100).contains(share) {
+        } else if text.hasSuffix("%"), text.first?.isNumber == true, let share = Double(text.dropLast()),
+            (0...100).contains(share)
+        {
             self = .share(share / 100)
         } else if let sign = text.first, sign == "+" || sign == "-", let time = TimeText.parse(text.dropFirst()) {
             self = .by(sign == "+" ? time : -time)

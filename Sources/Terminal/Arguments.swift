@@ -70,7 +70,7 @@ public enum Arguments {
 extension Jump {
     /// What to say about a text that is none.
     public static func explanation(of text: String) -> String {
-        "'\(Clean.line(text))' is no place: write 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -1:00"
+        "'\(Clean.line(text.prefix(60)))' is no place: write 12:30, 1h30m, 50%, chapter:7, bookmark:2, +30 or -1:00"
     }
 }
 
@@ -104,8 +104,10 @@ public enum Amount: Hashable, Sendable {
         guard let first = digits.first, first.isASCII, first.isNumber || first == ".",
             digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let number = Double(digits)
         else { return nil }
-        if let sign {
+        if let sign, number * scale <= range.upperBound - range.lowerBound {
             self = .by(sign * number * scale)
+        } else if sign != nil {
+            return nil
         } else if range.contains(number * scale) {
             self = .to(number * scale)
         } else {

@@ -69,7 +69,7 @@ public enum Manual {
             + list(
                 settings.map { setting in
                     [".It Li \(escaped(setting.name))"] + prose(setting.meaning + ".")
-                        + [text("\(setting.allowed); usually \(setting.usually.isEmpty ? "empty" : setting.usually).")]
+                        + [text("\(setting.allowed); normally \(setting.usually.isEmpty ? "empty" : setting.usually).")]
                 })
     }
 

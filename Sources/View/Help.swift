@@ -35,7 +35,8 @@ enum Help {
           b               bedroom: a dark screen, and sleep; again for light
           /               search
           Ctrl-L          draw everything anew
-          q, Ctrl-C       leave; what plays goes on
+          q               close what is above, or leave; what plays goes on
+          Ctrl-C          leave from anywhere
           Ctrl-Z          back to the shell for a while
 
         In lists

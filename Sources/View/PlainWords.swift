@@ -53,6 +53,8 @@ extension PlainState {
         case "softer": volume("-10%")
         case "volume": volume(rest)
         case "sleep" where !rest.isEmpty: act("Sleep", [.string(rest)], done: "Sleep: \(rest).")
+        case "sleep": return sayTrue("Say when: sleep 30m, sleep chapter, sleep item or sleep off")
+        case "seek": return sayTrue("Say where to: seek +30, seek 1:02:03, seek chapter:7 or seek 50%")
         case "continue", "c": ask(.continued)
         case "latest", "l": ask(.latest(page: 1))
         case "libraries", "library": ask(.libraries)

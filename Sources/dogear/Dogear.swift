@@ -81,6 +81,9 @@ struct Dogear: DogearCommand {
                 Completion.script(completionScript(for: CompletionShell(rawValue: rest[1]) ?? .bash), for: shell))
         }
         if rest == ["--generate-manual"] { return say(manual.joined(separator: "\n")) }
+        if rest.first == "help", rest.count > 1, !rest[1].hasPrefix("-"), command(named: rest[1]) == nil {
+            exit(withError: ValidationError("there is no command '\(Clean.line(rest[1].prefix(60)))'"))
+        }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
         rest = Terminal.Arguments.guardingJumps(rest)
         // So with what is typed right; what is not, and the help, is a matter for the whole parser.

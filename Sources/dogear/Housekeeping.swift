@@ -14,8 +14,9 @@ struct Settings: DogearCommand {
               dogear settings playback.rate --default
 
             Without a value it shows what is, what it usually is, what it means and what is allowed. They are kept in \
-            dogear/config.toml in your configuration folder and take effect at once. The first change \
-            makes that file, with what each setting means; what you write into it stays.
+            dogear/config.toml in your configuration folder. What is changed here takes effect at once; what you write \
+            into the file does with the next start of the daemon, and stays there. The first change makes that file, with \
+            what each setting means.
             """)
 
     @Argument(help: "Which one; all without.", completion: .settingNames)

@@ -88,7 +88,7 @@ struct Login: DogearCommand {
         let json = try link.ask("Login", .variants(options), .descriptor(pipe.reader), within: .seconds(600))
         try show(json, output, as: AccountsReport.self) { report, _ in
             report.accounts.map { "Signed in to \(Clean.line($0.server)) as \(Clean.line($0.user))." }
-                + ["'dogear list' shows what is there."]
+                + ["'dogear libraries' shows what is there, 'dogear play WORDS' plays it."]
         }
     }
 
@@ -145,7 +145,8 @@ struct Logout: DogearCommand {
             and the bookmarks of episodes stay on this computer for the next login of the same user.
             """)
 
-    @Argument(help: "user@host, host or id; needed when there are several.", completion: .accounts)
+    @Argument(
+        help: "As 'dogear accounts' shows it, its host or id; needed when there are several.", completion: .accounts)
     var account: String?
 
     @Flag(help: "Even if listening the server has not got yet is lost.")
@@ -154,6 +155,10 @@ struct Logout: DogearCommand {
     @OptionGroup var output: OutputOptions
 
     func perform() throws {
+        // A script's variable that is not set must not mean the only account.
+        if let account, !account.contains(where: { !$0.isWhitespace }) {
+            throw ControlError(.usage, "the account that was named is empty; 'dogear accounts' lists them")
+        }
         let json = try Link().ask("Logout", .string(account ?? ""), .bool(force))
         try show(json, output, as: AccountsReport.self) { report, surface in
             ["Signed out."] + report.lines(on: surface)

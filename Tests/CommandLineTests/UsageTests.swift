@@ -77,7 +77,7 @@ struct UsageTests {
         ["bookmarks", "--remove", "1", "--markdown"], ["history", "--limit", "0"], ["history", "--limit", "9999"],
         ["stats", "--days", "0"], ["stats", "--days", "-3"], ["stats", "--days", "99999"], ["stats", "--days", "week"],
         ["stats", "--output", "year"], ["stats", "--output", "year.jpg"], ["stats", "--force"],
-        ["seek", "bookmark:0"], ["seek", "bookmark:x"],
+        ["seek", "+10%"], ["volume", "+10"], ["help", "bogus"], ["seek", "bookmark:0"], ["seek", "bookmark:x"],
     ])
     func wrongUsageIs64(_ arguments: [String]) async throws {
         let outcome = try await dogear(arguments)

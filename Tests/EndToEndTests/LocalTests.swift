@@ -18,6 +18,25 @@ import Testing
         return path
     }
 
+    @Test func aPathIsTakenWhereverAnItemIs() async throws {
+        try await House.with(keyring: .absent) { house in
+            let path = try book(in: house)
+            try await house.daemon()
+            #expect(try await house.done("show", path).contains("Tidebook"))
+            #expect(try await house.done("chapters", path).contains("The Flood"))
+            let early = try await house.dogear("finish", path)
+            #expect(early.code == 2 && early.errors.contains("was not played here yet"), "\(early)")
+            try await house.done("play", path, "--at", "40")
+            try await house.done("pause")
+            try await house.done("restart", path)
+            #expect(try await house.status().position == 0)
+            try await house.done("undo", path)
+            #expect(try await house.status().position > 39)
+            try await house.done("finish", path)
+            #expect(try await house.done("show", path).contains("finished"))
+        }
+    }
+
     @Test func aMovedFileKeepsItsPlace() async throws {
         try await House.with(keyring: .absent) { house in
             let path = try book(in: house)

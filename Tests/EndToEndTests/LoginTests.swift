@@ -30,6 +30,7 @@ import Testing
             try await house.done("play", "tidebook")
             // Long enough for listening that the server has not been told of.
             try await house.status("on its way") { $0.position > 1.5 }
+            #expect(try await house.dogear("logout", "").code == 64, "an empty variable names no account")
             try await house.done("logout")
             #expect(try await accounts(house).isEmpty)
             #expect(house.listened > 1)

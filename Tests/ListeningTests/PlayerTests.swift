@@ -519,6 +519,7 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(Jump("+30") == .by(.seconds(30)))
         #expect(Jump("-1:00") == .by(.seconds(-60)))
         #expect(Jump("50%") == .share(0.5))
+        #expect(Jump("+10%") == nil && Jump("-10%") == nil, "of what, and from where?")
         #expect(Jump("chapter:7") == .chapter(7))
         #expect(Jump("1:00") == .to(.seconds(60)))
         for bad in ["101%", "chapter:0", "chapter:", "+", "--5", "%"] { #expect(Jump(bad) == nil) }

@@ -123,6 +123,10 @@ import Testing
         wire.take(wire.sync.write(command(.finish), wire.now))
         for row in wire.sync.rows { #expect(wire.sync.drop(row) == []) }
         #expect(wire.sync.rows.count == 2)
+        // But where nobody is left to send it to.
+        var orphaned = wire
+        for row in orphaned.sync.rows { orphaned.take(orphaned.sync.drop(row, isOrphan: true)) }
+        #expect(orphaned.sync.rows.isEmpty && orphaned.rows.isEmpty)
         wire.take(wire.sync.hurry(at: wire.now))
         wire.answer(.gone)
         #expect(wire.request == .close(stretch: "s", item: emma.id))

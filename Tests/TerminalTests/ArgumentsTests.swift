@@ -48,6 +48,7 @@ struct ArgumentsTests {
         #expect(Amount(volume: "40%") == .to(0.4))
         #expect(Amount(volume: "1") == .to(1))
         #expect(Amount(volume: "40") == nil)
+        #expect(Amount(volume: "+10") == nil && Amount(volume: "-10") == nil, "of 1, that is: percents are meant")
         #expect(Amount(volume: "-10%") == .by(-0.1))
         #expect(Amount.by(0.1).applied(to: 1.1, within: Amount.speeds) == 1.2)
         #expect(Amount.by(-1).applied(to: 0.3, within: Amount.volumes) == 0)

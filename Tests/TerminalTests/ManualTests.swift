@@ -78,6 +78,6 @@ import Testing
 
     @Test func aSettingSaysWhatItMeansAndTakes() {
         let page = Manual.settings([.init(name: "a.b", allowed: "true, false", usually: "false", meaning: "Go on")])
-        #expect(page.contains(".It Li a.b") && page.contains("Go on.") && page.contains("true, false; usually false."))
+        #expect(page.contains(".It Li a.b") && page.contains("Go on.") && page.contains("true, false; normally false."))
     }
 }
