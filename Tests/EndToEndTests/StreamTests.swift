@@ -9,7 +9,7 @@ import Testing
 @Suite struct StreamTests {
     /// A daemon that is signed in to a server with ``LongBooks``; what is heard is written down.
     private func listening(_ body: (House, Child) async throws -> Void) async throws {
-        let libraries = try LongBooks.all.get().libraries
+        let libraries = try await LongBooks.all().libraries
         try await House.with(extra: ["DOGEAR_AUDIO_SINK": Recording.sink("HOME_/heard.raw")]) { configuration in
             configuration.libraries = libraries
         } _: { house in
@@ -232,7 +232,7 @@ import Testing
     // MARK: Long files
 
     @Test(arguments: ["riverbook", "oceanbook"]) func aSeekFarIntoALongFile(_ title: String) async throws {
-        let made = try LongBooks.all.get()
+        let made = try await LongBooks.all()
         let isMP3 = title == "riverbook"
         let (size, round) = isMP3 ? (made.size.mp3, made.round.mp3) : (made.size.flac, made.round.flac)
         try await listening { house, _ in
