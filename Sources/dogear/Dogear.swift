@@ -80,7 +80,9 @@ struct Dogear: DogearCommand {
             return say(
                 Completion.script(completionScript(for: CompletionShell(rawValue: rest[1]) ?? .bash), for: shell))
         }
-        if rest == ["--generate-manual"] { return say(manual.joined(separator: "\n")) }
+        if rest == ["--generate-manual"] {
+            do { return say(try manual().joined(separator: "\n")) } catch { exit(withError: error) }
+        }
         if rest.first == "help", rest.count > 1, !rest[1].hasPrefix("-"), command(named: rest[1]) == nil {
             exit(withError: ValidationError("there is no command '\(Clean.line(rest[1].prefix(60)))'"))
         }
@@ -97,10 +99,9 @@ struct Dogear: DogearCommand {
     }
 
     /// The sections of the manual that this program knows best.
-    private static var manual: [String] {
-        guard let program = try? decode(Manual.Program.self, _dumpHelp()) else { return [] }
-        return Manual.commands(
-            program.command,
+    private static func manual() throws -> [String] {
+        Manual.commands(
+            try decode(Manual.Program.self, _dumpHelp()).command,
             groups: configuration.groupedSubcommands.map { group in
                 (heading: group.name, commands: group.subcommands.map { $0._commandName })
             })
