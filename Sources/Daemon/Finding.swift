@@ -127,16 +127,14 @@ extension Service {
     }
 
     func show(_ what: String) async throws(ControlError) -> ShowReport {
-        if let item = try await localItem(what) {
-            return ShowReport(item, place: (try? await store.place(of: item.id)) ?? nil)
-        }
+        if let item = try await localItem(what) { return await report(on: item) }
         let row = try await one(what)
         guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
         guard id.source == "abs" else {
             guard let item = try await known(id) else {
                 throw ControlError(.notFound, "'\(what)' is not known any more")
             }
-            return ShowReport(item, place: (try? await store.place(of: id)) ?? nil)
+            return await report(on: item)
         }
         var report: ShowReport
         do throws(ControlError) { report = try await signedIn().details(id) } catch {
@@ -145,6 +143,11 @@ extension Service {
         }
         if let index, let next = try? await index.catalogue.next(after: id) { report.next = self.row(next) }
         return report
+    }
+
+    /// What no server is asked about.
+    private func report(on item: Item) async -> ShowReport {
+        ShowReport(item, place: (try? await store.place(of: item.id)) ?? nil)
     }
 
     /// What is known of an item that its server cannot be asked about now.

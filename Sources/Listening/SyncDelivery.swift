@@ -145,7 +145,8 @@ extension Sync {
         _ id: String, _ place: BookTime, _ listened: BookTime, _ outcome: Outcome
     ) -> [Effect] {
         if let live, id == live.id {
-            if outcome != .accepted || live.isAtEdge && place == .zero && live.reportable > .zero { isDue = true }
+            let isOnlyTheBeginning = live.isAtEdge && place == .zero && live.reportable > .zero
+            if outcome != .accepted || isOnlyTheBeginning { isDue = true }
         }
         return change(id) { stretch in
             switch outcome {

@@ -59,7 +59,7 @@ extension AccountsReport {
 }
 
 extension SettingsReport.Row {
-    fileprivate var usual: String { `default`.isEmpty ? "empty" : Clean.line(`default`) }
+    var usual: String { `default`.isEmpty ? "empty" : Clean.line(`default`) }
 }
 
 extension SettingsReport {

@@ -1,3 +1,5 @@
+public import Control
+
 /// The parts of the manual that `--help` and the settings say already, as mdoc: the page and the help are one text.
 public enum Manual {
     /// A command as the option parser describes it: what of its dump of the help is needed here.
@@ -17,6 +19,8 @@ public enum Manual {
             public enum Kind: String, Decodable, Sendable { case long, short, longWithSingleDash }
             public var kind: Kind
             public var name: String
+
+            fileprivate var flag: String { "Fl \(kind == .long ? "-" : "")\(escaped(name))" }
         }
 
         public var kind: Kind
@@ -31,21 +35,6 @@ public enum Manual {
     /// The whole program.
     public struct Program: Decodable, Sendable {
         public var command: Command
-    }
-
-    /// A setting to describe.
-    public struct Setting: Sendable {
-        public var name: String
-        public var allowed: String
-        public var usually: String
-        public var meaning: String
-
-        public init(name: String, allowed: String, usually: String, meaning: String) {
-            self.name = name
-            self.allowed = allowed
-            self.usually = usually
-            self.meaning = meaning
-        }
     }
 
     /// The section of the commands.
@@ -64,12 +53,12 @@ public enum Manual {
     }
 
     /// The section of the settings.
-    public static func settings(_ settings: [Setting]) -> [String] {
+    public static func settings(_ settings: [SettingsReport.Row]) -> [String] {
         [".Sh SETTINGS"]
             + list(
                 settings.map { setting in
-                    [".It Li \(escaped(setting.name))"] + prose(setting.meaning + ".")
-                        + [text("\(setting.allowed); normally \(setting.usually.isEmpty ? "empty" : setting.usually).")]
+                    [".It Li \(escaped(setting.key))"] + prose(setting.meaning + ".")
+                        + [text("\(setting.allowed); normally \(setting.usual).")]
                 })
     }
 
@@ -122,7 +111,7 @@ public enum Manual {
             ? ["Ar \(argument.valueName ?? "")"]
             : (argument.names ?? []).map { name in
                 let value = argument.kind == .option ? " Ar \(escaped(argument.valueName ?? ""))" : ""
-                return "Fl \(name.kind == .long ? "-" : "")\(escaped(name.name))\(value)"
+                return name.flag + value
             }
         return [".It " + forms.joined(separator: " , ")] + prose(argument.abstract ?? "")
     }
@@ -131,8 +120,7 @@ public enum Manual {
         let value = "Ar \(escaped(argument.valueName ?? ""))\(argument.isRepeating ? " ..." : "")"
         if argument.kind == .positional { return argument.isOptional ? "Oo \(value) Oc" : value }
         guard let name = argument.names?.last else { return "" }
-        let flag = "Fl \(name.kind == .long ? "-" : "")\(escaped(name.name))"
-        let whole = argument.kind == .option ? "\(flag) \(value)" : flag
+        let whole = argument.kind == .option ? "\(name.flag) \(value)" : name.flag
         return argument.isOptional || argument.isRepeating ? "Oo \(whole) Oc" : whole
     }
 

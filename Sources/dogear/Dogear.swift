@@ -83,7 +83,9 @@ struct Dogear: DogearCommand {
         if rest == ["--generate-manual"] {
             do { return say(try manual().joined(separator: "\n")) } catch { exit(withError: error) }
         }
-        if rest.first == "help", rest.count > 1, !rest[1].hasPrefix("-"), command(named: rest[1]) == nil {
+        if rest.first == "help", rest.count > 1, !rest[1].hasPrefix("-"), rest[1] != "help",
+            command(named: rest[1]) == nil
+        {
             exit(withError: ValidationError("there is no command '\(Clean.line(rest[1].prefix(60)))'"))
         }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
@@ -107,9 +109,10 @@ struct Dogear: DogearCommand {
             })
             + Manual.settings(
                 SettingKey.allCases.map { key in
-                    Manual.Setting(
-                        name: key.rawValue, allowed: "\(key.declaration.kind)",
-                        usually: "\(key.declaration.fallback)", meaning: key.declaration.meaning)
+                    let usual = "\(key.declaration.fallback)"
+                    return SettingsReport.Row(
+                        key: key.rawValue, value: usual, default: usual, meaning: key.declaration.meaning,
+                        allowed: "\(key.declaration.kind)")
                 })
     }
 }

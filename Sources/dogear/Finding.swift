@@ -152,9 +152,9 @@ struct List: DogearCommand {
               dogear list --author tolkien --unfinished
               dogear list --series "The Expanse"
 
-            Everything that is named has to fit; names but the library's need not be whole. The library need not be named when there is only \
-            one, or when something else is. A series is listed in its order, a collection or playlist in its own, \
-            everything else by title. Exit code 2 when nothing fits, or the page is past the end.
+            Everything that is named has to fit; names but the library's need not be whole. The library need not be named \
+            when there is only one, or when something else is. A series is listed in its order, a collection or playlist in \
+            its own, everything else by title. Exit code 2 when nothing fits, or the page is past the end.
 
             While the libraries of an account have not been read once, its server is asked instead; what is named then \
             has to wait.

@@ -1,3 +1,4 @@
+import Control
 import FoundationEssentials
 import Terminal
 import Testing
@@ -77,7 +78,9 @@ import Testing
     }
 
     @Test func aSettingSaysWhatItMeansAndTakes() {
-        let page = Manual.settings([.init(name: "a.b", allowed: "true, false", usually: "false", meaning: "Go on")])
+        let row = SettingsReport.Row(
+            key: "a.b", value: "false", default: "false", meaning: "Go on", allowed: "true, false")
+        let page = Manual.settings([row])
         #expect(page.contains(".It Li a.b") && page.contains("Go on.") && page.contains("true, false; normally false."))
     }
 }
