@@ -142,7 +142,7 @@ let package = Package(
             "AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", "TestSupport",
             exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
-        tests("LocalFilesTests", "LocalFiles", "Folders", "GStreamer", "Listening", "TestSupport"),
+        tests("LocalFilesTests", "LocalFiles", "EventLoop", "Folders", "GStreamer", "Listening", "TestSupport"),
         // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
         tests(
             "FaultTests", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop", "SDBus",

@@ -12,7 +12,7 @@ struct FilesSource: Source {
 
     init(store: Store, covers: CoverCache) {
         self.store = store
-        files = FileSource(inspector: GStreamerInspector(), covers: covers)
+        files = FileSource(inspector: GStreamerInspector(), covers: covers) { try? await store.item($0) }
     }
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {

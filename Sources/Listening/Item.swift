@@ -20,6 +20,8 @@ public struct Item: Hashable, Sendable {
     public var coverPath: String?
     /// A page or file a person may open; never with a credential in it.
     public var url: String?
+    /// Of files on this computer: names what was looked at and how. While it is the same, looking again finds the same.
+    public var inspection: String?
     public let duration: BookTime
     /// In order, starting at 0, without gaps.
     public private(set) var tracks: [Track]

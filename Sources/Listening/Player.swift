@@ -98,8 +98,8 @@ public struct Player: Sendable {
     var stalls = 0
     /// So often that is tried again: a server that goes away is waited for, one whose file is broken is not.
     static let patience = 5
-    /// Where the last jump of this load led.
-    var landed: BookTime?
+    /// Where the last jump of this load led, and when.
+    var landed: (place: BookTime, at: Moment)?
     /// A place the listener chose while the source was asked.
     var chosen: BookTime?
     /// The item was played to its end; playing again starts at its beginning.

@@ -23,9 +23,17 @@ extension Player {
         let step = step(options.previous)
         if step == .skip { return jump(to: max(.zero, spot - options.skipBack), .seek, now) }
         let start = step == .chapter ? part.start : .zero
-        guard spot - start < Self.restartLimit else { return jump(to: start, .chapter, now) }
+        guard spot - start < Self.restartLimit || isJustLanded(at: start, now) else {
+            return jump(to: start, .chapter, now)
+        }
         if step == .chapter, partIndex > 0 { return jump(to: parts[partIndex - 1].start, .chapter, now) }
         return lineup.hasPrevious ? [.follow(.back)] : jump(to: start, .chapter, now)
+    }
+
+    /// A silence at the start that is not heard takes the place far from it at once.
+    private func isJustLanded(at start: BookTime, _ now: Moment) -> Bool {
+        guard let landed, landed.place == start else { return false }
+        return now.monotonic - landed.at.monotonic < Self.restartLimit.microseconds
     }
 
     mutating func seekPart(by offset: BookTime, _ now: Moment) -> [Effect] {
@@ -68,7 +76,7 @@ extension Player {
             effects.append(.seek(load, to: goal))
             pausedSince = nil
             unseenSince = now
-            landed = goal
+            landed = (goal, now)
             if isAsking {
                 question = nil
                 effects.append(.start(load))
@@ -76,7 +84,7 @@ extension Player {
             count(now)
         case .loading:
             target = goal
-            landed = goal
+            landed = (goal, now)
             // Chosen by the listener: true whatever the pipeline says.
             effects = [.heard(Heard(item: item.id, place: goal, listened: .zero, why: .seek))]
         // What is shown has ended, and of what comes nothing is known yet.

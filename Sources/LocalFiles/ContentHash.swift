@@ -16,4 +16,10 @@ extension ContentHash {
             if let bytes = file.bytes(at: offset, count: count) { add(bytes) }
         }
     }
+
+    /// Of what a file is called, how long it is and when it was written last.
+    mutating func addName(of file: FileBytes) {
+        add(file.path.utf8)
+        for number in [0, file.size, file.modified] { add(withUnsafeBytes(of: number.littleEndian) { Array($0) }) }
+    }
 }

@@ -2,12 +2,16 @@ internal import Glibc
 
 /// Sole owner of one open file, read at any offset. Everything read from it is checked against its size first.
 final class FileBytes {
+    let path: String
     private let descriptor: Int32
     let size: Int
+    /// Nanoseconds since 1970.
+    let modified: Int
 
     /// - Throws: ``LocalFilesError/notFound(path:)``, ``LocalFilesError/forbidden(path:)`` or
     ///   ``LocalFilesError/unreadable(path:reason:)`` if it is no regular file.
     init(_ path: String) throws(LocalFilesError) {
+        self.path = path
         // A pipe in the folder must not hold us up.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.error(path) }
@@ -17,6 +21,7 @@ final class FileBytes {
             throw .unreadable(path: path, reason: "it is not a file")
         }
         size = Int(status.st_size)
+        modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
     }
 
     deinit { close(descriptor) }

@@ -13,10 +13,18 @@ public struct OpenedFiles: Sendable {
 public struct FileSource: Sendable {
     private let inspector: any Inspector
     private let covers: CoverCache
+    private let known: @Sendable (ItemID) async -> Item?
+    /// Rises when files are read otherwise than before, so that what is known of them is read anew.
+    private static let reading = "1"
 
-    public init(inspector: any Inspector, covers: CoverCache) {
+    /// - Parameter known: what an earlier ``open(path:)`` has found, where that was kept. Inspecting a hundred files takes
+    ///   seconds, and finds the same while they are.
+    public init(
+        inspector: any Inspector, covers: CoverCache, known: @escaping @Sendable (ItemID) async -> Item? = { _ in nil }
+    ) {
         self.inspector = inspector
         self.covers = covers
+        self.known = known
     }
 
     /// A file, or a folder as one book of the files in it and in the folders within.
@@ -39,10 +47,22 @@ public struct FileSource: Sendable {
         guard !found.audio.isEmpty else { throw leftOut.first ?? .noAudio(folder: path) }
 
         var hash = ContentHash()
-        var parts: [Part] = []
+        var inspection = ContentHash()
+        inspection.add("\(Self.reading) \(path)".utf8)
         for file in found.audio {
             let bytes = try FileBytes(file)
             hash.add(bytes)
+            inspection.addName(of: bytes)
+        }
+        for case let picture? in found.pictures.lazy.map({ try? FileBytes($0) }) { inspection.addName(of: picture) }
+        let id = ItemID(source: "file", key: hash.hex)
+        if let item = await known(id), item.inspection == inspection.hex, item.coverPath.map(covers.holds) != false {
+            return OpenedFiles(item: item, leftOut: leftOut)
+        }
+
+        var parts: [Part] = []
+        for file in found.audio {
+            let bytes = try FileBytes(file)
             do throws(LocalFilesError) {
                 guard bytes.size > 0 else { throw .empty(path: file) }
                 parts.append(Part(path: file, facts: try await facts(of: file, bytes)))
@@ -52,9 +72,9 @@ public struct FileSource: Sendable {
             }
         }
         if parts.isEmpty, let first = leftOut.first { throw first }
-        let item = item(
-            id: ItemID(source: "file", key: hash.hex), path: path, isFolder: isFolder, parts: parts,
-            pictures: found.pictures)
+        var item = item(id: id, path: path, isFolder: isFolder, parts: parts, pictures: found.pictures)
+        // What was left out may be there the next time.
+        if parts.count == found.audio.count { item.inspection = inspection.hex }
         return OpenedFiles(item: item, leftOut: leftOut)
     }
 

@@ -33,6 +33,7 @@ struct ItemRecord: Codable {
     let language: String?
     let coverPath: String?
     let url: String?
+    let inspection: String?
 
     init(_ item: Item) {
         kind = item.kind.rawValue
@@ -55,6 +56,7 @@ struct ItemRecord: Codable {
         language = item.language
         coverPath = item.coverPath
         url = item.url
+        inspection = item.inspection
     }
 
     init(json: String) throws {
@@ -86,6 +88,7 @@ struct ItemRecord: Codable {
         item.language = language
         item.coverPath = coverPath
         item.url = url
+        item.inspection = inspection
         return item
     }
 }

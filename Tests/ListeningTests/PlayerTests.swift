@@ -144,6 +144,21 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.position == 60)
     }
 
+    @Test func previousPassesAChapterThatBeginsWithASilenceNobodyHears() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(90))
+        desk.send(.previous)
+        #expect(desk.position == 60)
+        desk.report(.seeked(to: .seconds(60)))
+        desk.pass(1)
+        desk.sound = .seconds(75)
+        desk.report(.skipped)
+        desk.pass(1)
+        #expect(desk.position == 76)
+        desk.send(.previous)
+        #expect(desk.position == 0)
+    }
+
     @Test func seeksInsideAChapterFollowTheContract() {
         var desk = Desk()
         desk.open(emma, at: .seconds(70))

@@ -1,3 +1,4 @@
+import EventLoop
 import Folders
 import GStreamer
 import Listening
@@ -177,8 +178,57 @@ import Testing
         }
     }
 
+    @Test func whatWasInspectedIsInspectedAgainOnlyWhenItChanged() async throws {
+        let folder = "\(Sounds.folder)/known"
+        for number in 1...2 { _ = try Sounds.tone("known/\(number).flac", seconds: 1) }
+        try Sounds.write([0xff, 0xd8, 0xff, 1], to: "\(folder)/cover.jpg")
+        let inspector = CountingInspector()
+        let known = Locked<[ItemID: Item]>([:])
+        let source = FileSource(
+            inspector: inspector, covers: CoverCache(folder: "\(Sounds.folder)/covers/known"),
+            known: { id in known.withLock { $0[id] } })
+        func inspections() async throws -> Int {
+            let before = inspector.count.withLock { $0 }
+            let item = try await source.open(path: folder).item
+            let fresh = try await self.source.open(path: folder).item
+            #expect(item.chapters == fresh.chapters && item.tracks == fresh.tracks && item.title == fresh.title)
+            #expect(item.coverPath.map { try? Sounds.read($0) } == fresh.coverPath.map { try? Sounds.read($0) })
+            known.withLock { $0[item.id] = item }
+            return inspector.count.withLock { $0 } - before
+        }
+        #expect(try await inspections() == 2)
+        #expect(try await inspections() == 0)
+        // The cover beside the audio is another one, or the kept one is gone.
+        try Sounds.write([0xff, 0xd8, 0xff, 2, 3], to: "\(folder)/cover.jpg")
+        #expect(try await inspections() == 2)
+        #expect(try await inspections() == 0)
+        try Sounds.run(["rm", "-r", "\(Sounds.folder)/covers/known"])
+        #expect(try await inspections() == 2)
+        // A tag was written that the audio's name does not tell.
+        try Sounds.run(["touch", "-d", "@1", "\(folder)/1.flac"])
+        #expect(try await inspections() == 2)
+        #expect(try await inspections() == 0)
+        try Sounds.run(["mv", "\(folder)/1.flac", "\(folder)/0.flac"])
+        #expect(try await inspections() == 2)
+        // Beside one that cannot be played, which may be mended.
+        try Sounds.write([1], to: "\(folder)/3.flac")
+        #expect(try await inspections() == 3)
+        #expect(try await inspections() == 3)
+    }
+
     @Test func numbersAreComparedAsNumbers() {
         let sorted = ["b", "A10", "a2", "a02b", "10", "9", "1.5", "a"].sorted(by: AudioFiles.comesBefore)
         #expect(sorted == ["1.5", "9", "10", "a", "a2", "a02b", "A10", "b"])
+    }
+}
+
+/// The real one, counted.
+private struct CountingInspector: Inspector {
+    private let inspector = GStreamerInspector()
+    let count = Locked(0)
+
+    func inspect(path: String) async throws(EngineFailure) -> FileFacts {
+        count.withLock { $0 += 1 }
+        return try await inspector.inspect(path: path)
     }
 }

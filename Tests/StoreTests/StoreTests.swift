@@ -226,6 +226,7 @@ import Testing
             book.summary = "Matches \u{1F491}"
             book.language = "en"
             book.coverPath = "/c/1.png"
+            book.inspection = "0f"
             book.url = "https://h/item/li_emma"
             try await store.write(.item(book))
             let kept = try #require(try await store.item(emma))
@@ -235,7 +236,7 @@ import Testing
             #expect(kept.chapters == book.chapters)
             #expect([kept.subtitle, kept.podcast, kept.published] == ["A novel", "P", "1815"])
             #expect([kept.summary, kept.language] == ["Matches \u{1F491}", "en"])
-            #expect([kept.coverPath, kept.url] == ["/c/1.png", "https://h/item/li_emma"])
+            #expect([kept.coverPath, kept.url, kept.inspection] == ["/c/1.png", "https://h/item/li_emma", "0f"])
             #expect(kept.series == book.series && kept.authors == book.authors && kept.narrators == book.narrators)
             #expect(kept.genres == ["Comedy"] && kept.tracks[0].title == "One")
             let json = try await store.perform { db in try String.fetchOne(db, sql: "SELECT json FROM items") }
