@@ -98,6 +98,12 @@ public struct Player: Sendable {
     var stalls = 0
     /// So often that is tried again: a server that goes away is waited for, one whose file is broken is not.
     static let patience = 5
+    /// Where the engine said at a tick that the sound is, since when it has hardly moved, and for how many ticks.
+    var stand: (place: BookTime, since: Int64, ticks: Int)?
+    /// So long the sound may stand still, in microseconds, and at least for so many ticks.
+    static let longestStand: (time: Int64, ticks: Int) = (5_000_000, 3)
+    /// How often in a row that was mended in vain.
+    var stands = 0
     /// Where the last jump of this load led, and when.
     var landed: (place: BookTime, at: Moment)?
     /// A place the listener chose while the source was asked.

@@ -11,12 +11,12 @@ extension Player {
         let woken = wakeUp(by: event)
         var effects = woken ?? []
         if woken == nil || !onlyWakes(event) {
-            effects += event == .tick && isSleepDue ? fallAsleep(now) : act(on: event, now)
+            effects += event == .tick && isSleepDue ? fallAsleep(now) : act(on: event, now, engine)
         }
         return effects + settleSleep(now, wantedPlay: wantedPlay)
     }
 
-    private mutating func act(on event: Event, _ now: Moment) -> [Effect] {
+    private mutating func act(on event: Event, _ now: Moment, _ engine: BookTime?) -> [Effect] {
         switch event {
         case .opening(let play, let turns): return beginOpening(play: play, turns: turns, now)
         case .cover(let id, let path):
@@ -60,7 +60,7 @@ extension Player {
             self.isWatched = isWatched
             return []
         case .report(let report): return report.load == load ? heard(report.word, now) : []
-        case .tick: return tick(now)
+        case .tick: return tick(now, engine)
         case .leave: return lastWords(.leave, now)
         }
     }
@@ -111,6 +111,7 @@ extension Player {
         isBuffering = false
         isFinished = false
         listeningSince = nil
+        stand = nil
         pausedSince = nil
         landed = nil
         chosen = nil
@@ -226,7 +227,7 @@ extension Player {
             let heard = heard(.pause, now)
             phase = .paused
             isBuffering = false
-            listeningSince = nil
+            count(now)
             pausedSince = now.sinceStart
             unseenSince = now
             return [.pause(load), heard]
@@ -257,6 +258,7 @@ extension Player {
         unseenSince = nil
         question = nil
         isSilenced = false
+        stand = nil
         failures = 0
         load = load.next
     }
@@ -417,6 +419,20 @@ extension Player {
         return effects
     }
 
+    /// A sound output may take what it is given and play nothing of it: PulseAudio's does now and then after hundreds of
+    /// seeks in a row, and no further seek helps. It is opened anew.
+    private mutating func stuck(_ item: Item, _ now: Moment) -> [Effect] {
+        stands += 1
+        guard stands < Self.patience else {
+            stands = 0
+            return silenced(item, "nothing of what it gets is played", now)
+        }
+        let effects = lastWords(.pause, now) + [.unload]
+        unloaded()
+        phase = .opening(play: true)
+        return effects + [.reopen(item.id, at: place, play: true, after: .zero)]
+    }
+
     /// Asks again at once, then after one and from then on every two seconds: a server that is back is noticed soon.
     private mutating func retry(_ item: Item, play: Bool) -> [Effect] {
         let delay = BookTime.seconds(Double(min(failures, 2)))
@@ -428,11 +444,20 @@ extension Player {
 
     // MARK: Time
 
-    private mutating func tick(_ now: Moment) -> [Effect] {
+    private mutating func tick(_ now: Moment, _ engine: BookTime?) -> [Effect] {
         guard phase == .playing, !isAsking else { return [] }
-        let effects: [Effect] = isConfirmed ? [heard(.tick, now)] : []
+        if standsStill(at: engine, now) {
+            // Time in which nothing was heard.
+            count(now)
+            if let item, let stand, stand.ticks >= Self.longestStand.ticks,
+                now.monotonic - stand.since >= Self.longestStand.time
+            {
+                return stuck(item, now)
+            }
+        }
         failures = 0
         stalls = 0
+        let effects: [Effect] = isConfirmed ? [heard(.tick, now)] : []
         let index = index(of: target ?? place)
         guard index != partIndex else { return effects }
         if lineup.loop == .track, index == partIndex + 1, target == nil, let part {
@@ -442,6 +467,24 @@ extension Player {
         }
         partIndex = index
         return effects + [.seeked]
+    }
+
+    /// Whether the sound is nearly where it was at the last tick, though nothing is waited for: where the output is stuck,
+    /// guesses of its delay still move by some milliseconds.
+    private mutating func standsStill(at engine: BookTime?, _ now: Moment) -> Bool {
+        guard isConfirmed, target == nil, !isBuffering, let engine else {
+            stand = nil
+            return false
+        }
+        guard let before = stand,
+            (engine - before.place).microseconds.magnitude * 10 <= (now.monotonic - before.since).magnitude
+        else {
+            if stand != nil { stands = 0 }
+            stand = (engine, now.monotonic, 0)
+            return false
+        }
+        stand?.ticks += 1
+        return true
     }
 
     /// What has not been told yet. Of a paused item all has been: told again, its place would pass for newer than what
@@ -455,6 +498,7 @@ extension Player {
     mutating func count(_ now: Moment) {
         let sounds = phase == .playing && isConfirmed && !isAsking && !isBuffering && target == nil
         listeningSince = sounds ? now.monotonic : nil
+        if !sounds { stand = nil }
     }
 
     /// The present place, and the time listened since this was last called.

@@ -41,6 +41,7 @@ struct MakeBookmark: DogearCommand {
 
 struct Bookmarks: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "bookmarks",
         abstract: "List, rename, remove or export bookmarks.",
         discussion: """
             Example:

@@ -25,6 +25,7 @@ private func show(
 
 struct Continue: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "continue",
         abstract: "List what was begun and not finished, the latest first.",
         discussion: """
             Example:
@@ -50,6 +51,7 @@ struct Continue: DogearCommand {
 
 struct Latest: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "latest",
         abstract: "List what is new: episodes of your podcasts and books, the newest first.",
         discussion: """
             Example:
@@ -83,6 +85,7 @@ struct Latest: DogearCommand {
 
 struct Libraries: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "libraries",
         abstract: "List the libraries of your servers.",
         discussion: """
             Example:
@@ -144,6 +147,7 @@ struct Libraries: DogearCommand {
 
 struct List: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List what a library holds.",
         discussion: """
             Example:
@@ -243,6 +247,7 @@ struct List: DogearCommand {
 
 struct Search: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "search",
         abstract: "Search titles, authors, narrators, series and episodes.",
         discussion: """
             Example:
@@ -279,6 +284,7 @@ struct Search: DogearCommand {
 
 struct Show: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "show",
         abstract: "Show everything about one book, podcast, episode or file.",
         discussion:
             "Example:\n  dogear show the hobbit\n\nThat is also the place in it, and what comes next in its series or podcast."

@@ -5,6 +5,7 @@ import Terminal
 
 struct Settings: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "settings",
         abstract: "Show or change settings.",
         discussion: """
             Example:
@@ -55,6 +56,7 @@ struct Settings: DogearCommand {
 
 struct Doctor: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Check that everything dogear needs is there.",
         discussion: """
             Example:

@@ -6,6 +6,7 @@ import Terminal
 
 struct Login: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "login",
         abstract: "Sign in to an Audiobookshelf server.",
         discussion: """
             Example:
@@ -136,6 +137,7 @@ struct Login: DogearCommand {
 
 struct Logout: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "logout",
         abstract: "Sign out of a server and forget its keys.",
         discussion: """
             Example:
@@ -168,6 +170,7 @@ struct Logout: DogearCommand {
 
 struct Accounts: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "accounts",
         abstract: "List your accounts, and whether each is signed in.", discussion: "Example:\n  dogear accounts")
 
     @OptionGroup var output: OutputOptions

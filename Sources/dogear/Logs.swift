@@ -7,6 +7,7 @@ import Terminal
 
 struct Logs: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "logs",
         abstract: "Show what the daemon noted.",
         discussion: """
             Example:

@@ -23,6 +23,7 @@ extension Marking {
 struct Finish: Marking {
     static let member = "Finish"
     static let configuration = CommandConfiguration(
+        commandName: "finish",
         abstract: "Mark as finished, on the server too.",
         discussion: "Example:\n  dogear finish the hobbit")
 
@@ -34,6 +35,7 @@ struct Finish: Marking {
 struct Unfinish: Marking {
     static let member = "Unfinish"
     static let configuration = CommandConfiguration(
+        commandName: "unfinish",
         abstract: "Mark as not finished; the place is kept.",
         discussion: "Example:\n  dogear unfinish the hobbit")
 
@@ -45,6 +47,7 @@ struct Unfinish: Marking {
 struct Restart: Marking {
     static let member = "Restart"
     static let configuration = CommandConfiguration(
+        commandName: "restart",
         abstract: "Put the place back to the beginning.",
         discussion: "Example:\n  dogear restart the hobbit")
 

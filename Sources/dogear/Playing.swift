@@ -6,6 +6,7 @@ import Terminal
 
 struct Play: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "play",
         abstract: "Play something, or go on with what was listened to last.",
         discussion: """
             Example:
@@ -59,6 +60,7 @@ extension PlayerKey {
 struct Pause: PlayerKey {
     static let member = "Pause"
     static let configuration = CommandConfiguration(
+        commandName: "pause",
         abstract: "Pause.", discussion: "Example:\n  dogear pause")
     @OptionGroup var output: OutputOptions
 }
@@ -66,6 +68,7 @@ struct Pause: PlayerKey {
 struct Toggle: PlayerKey {
     static let member = "Toggle"
     static let configuration = CommandConfiguration(
+        commandName: "toggle",
         abstract: "Pause what plays, or go on.", discussion: "Example:\n  dogear toggle")
     @OptionGroup var output: OutputOptions
 }
@@ -73,6 +76,7 @@ struct Toggle: PlayerKey {
 struct Stop: PlayerKey {
     static let member = "Stop"
     static let configuration = CommandConfiguration(
+        commandName: "stop",
         abstract: "Stop and keep the place.",
         discussion: "Example:\n  dogear stop\n\n'dogear play' goes on from there.")
     @OptionGroup var output: OutputOptions
@@ -81,6 +85,7 @@ struct Stop: PlayerKey {
 struct Next: PlayerKey {
     static let member = "Next"
     static let configuration = CommandConfiguration(
+        commandName: "next",
         abstract: "Go to the next chapter.",
         discussion: """
             Example:
@@ -95,6 +100,7 @@ struct Next: PlayerKey {
 struct Previous: PlayerKey {
     static let member = "Previous"
     static let configuration = CommandConfiguration(
+        commandName: "previous",
         abstract: "Go to the start of the chapter; within its first seconds, to the one before.",
         discussion: """
             Example:
@@ -108,6 +114,7 @@ struct Previous: PlayerKey {
 
 struct Seek: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seek",
         abstract: "Jump forward, back, or to a place.",
         discussion: """
             Example:
@@ -135,6 +142,7 @@ struct Seek: DogearCommand {
 
 struct Chapters: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "chapters",
         abstract: "List the chapters of what plays, or of something else.",
         discussion: "Example:\n  dogear chapters\n  dogear chapters the hobbit")
 
@@ -152,6 +160,7 @@ struct Chapters: DogearCommand {
 
 struct Speed: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "speed",
         abstract: "Show or set the speed, 0.5 to 3; voices keep their pitch.",
         discussion: """
             Example:
@@ -195,6 +204,7 @@ struct Speed: DogearCommand {
 
 struct Volume: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "volume",
         abstract: "Show or set the volume.",
         discussion: """
             Example:

@@ -5,6 +5,7 @@ import Terminal
 
 struct Queue: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "queue",
         abstract: "Show or change what plays next.",
         discussion: """
             Example:
@@ -54,6 +55,7 @@ struct Queue: DogearCommand {
 
     struct Add: DogearCommand {
         static let configuration = CommandConfiguration(
+            commandName: "add",
             abstract: "Put something at the end of the queue.",
             discussion: """
                 Example:
@@ -81,6 +83,7 @@ struct Queue: DogearCommand {
 
     struct Remove: DogearCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Take something out of the queue.", discussion: "Example:\n  dogear queue remove 2")
 
         @Argument(help: "Its number in 'dogear queue'.")
@@ -93,6 +96,7 @@ struct Queue: DogearCommand {
 
     struct Move: DogearCommand {
         static let configuration = CommandConfiguration(
+            commandName: "move",
             abstract: "Move something within the queue.", discussion: "Example:\n  dogear queue move 3 1")
 
         @Argument(help: "Its number in 'dogear queue'.")
@@ -108,6 +112,7 @@ struct Queue: DogearCommand {
 
     struct Clear: DogearCommand {
         static let configuration = CommandConfiguration(
+            commandName: "clear",
             abstract: "Empty the queue.", discussion: "Example:\n  dogear queue clear")
 
         @OptionGroup var output: OutputOptions

@@ -7,6 +7,7 @@ import Terminal
 
 struct History: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "history",
         abstract: "Show what you listened to, and when.",
         discussion: """
             Example:
@@ -46,6 +47,7 @@ struct History: DogearCommand {
 
 struct Stats: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "stats",
         abstract: "Show how long you listened, day by day.",
         discussion: """
             Example:

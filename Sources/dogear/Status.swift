@@ -5,6 +5,7 @@ import Terminal
 
 struct Status: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show what plays, where, and what is not sent yet.",
         discussion: """
             Example:

@@ -6,6 +6,7 @@ import Terminal
 
 struct Sync: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "sync",
         abstract: "Send what the servers have not got yet, now, and say what became of it.",
         discussion: """
             Example:

@@ -5,6 +5,7 @@ import Terminal
 
 struct Undo: DogearCommand {
     static let configuration = CommandConfiguration(
+        commandName: "undo",
         abstract: "Go back to where you were before your place was moved.",
         discussion: """
             Example:
