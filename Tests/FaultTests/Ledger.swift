@@ -275,7 +275,8 @@ import Listening
                 }
             }
         }
-        if let thing, !isPower {
+        // The disk may be safe, the second that is being heard is not on it yet.
+        if let thing {
             change(thing) { entry in
                 entry.slack += 1.01
                 entry.places = entry.places.map { max(0, $0.lowerBound - 1.01 * rate)...$0.upperBound }
