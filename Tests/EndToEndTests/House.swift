@@ -284,10 +284,13 @@ final class House: Sendable {
 }
 
 /// A port nobody listens on now, so that a server can be stopped and come back on the same one. Not among those that the
-/// kernel gives to connections: one of them might take it meanwhile.
+/// kernel gives to connections, and none that this was given before: somebody else might take it meanwhile.
 func freePort() -> UInt16 {
     while true {
-        let port = UInt16.random(in: 10_000..<32_000)
+        let port = lastPort.withLock { port in
+            port = port >= 31_999 ? 10_000 : port + 1
+            return port
+        }
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in.loopback(port: port)
@@ -299,6 +302,8 @@ func freePort() -> UInt16 {
         if code == 0 { return port }
     }
 }
+
+private let lastPort = Locked(UInt16.random(in: 10_000..<32_000))
 
 /// A connection of the test's own to the bus of a house.
 @LoopActor private final class Asker {
