@@ -51,9 +51,9 @@ extension Service {
                 // Moved since, without listening there. What the server had before that is a word of ours as well.
                 guard let place = places[stretch.item], place.updated > stretch.updated else { continue }
                 if let sent = stretch.sentPlace, sent != .unknown {
-                    var before = place
-                    (before.position, before.updated, before.isFinished) = (sent, stretch.updated, false)
-                    await shelves.tell(before)
+                    await shelves.tell(
+                        Place(
+                            item: stretch.item, position: sent, duration: stretch.duration, updated: stretch.updated))
                 }
                 await shelves.tell(place)
             }

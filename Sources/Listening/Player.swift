@@ -76,7 +76,9 @@ public struct Player: Sendable {
     /// Nothing is journalled before the pipeline confirmed a place of this load.
     var isConfirmed = false
     /// Since when time counts as listened: while sound comes.
-    var listeningSince: Int64?
+    var listeningSince: Int64? {
+        didSet { if listeningSince == nil { stand = nil } }
+    }
     /// Of ``Moment/sinceStart``: a pause goes on while the computer sleeps.
     var pausedSince: Int64?
     /// Playing is wanted after a long pause, and this is asked before the sound comes.

@@ -111,7 +111,6 @@ extension Player {
         isBuffering = false
         isFinished = false
         listeningSince = nil
-        stand = nil
         pausedSince = nil
         landed = nil
         chosen = nil
@@ -227,7 +226,7 @@ extension Player {
             let heard = heard(.pause, now)
             phase = .paused
             isBuffering = false
-            count(now)
+            listeningSince = nil
             pausedSince = now.sinceStart
             unseenSince = now
             return [.pause(load), heard]
@@ -258,7 +257,6 @@ extension Player {
         unseenSince = nil
         question = nil
         isSilenced = false
-        stand = nil
         failures = 0
         load = load.next
     }
@@ -404,11 +402,8 @@ extension Player {
         let since = pausedSince
         let wasPlaying = phase == .playing
         let isStale = wasPlaying && resumedAt.map { now.monotonic - $0 < 1_000_000 } ?? false
+        if isStale { return openedAnew(item, effects) }
         unloaded()
-        if isStale {
-            phase = .opening(play: true)
-            return effects + [.reopen(item.id, at: place, play: true, after: .zero)]
-        }
         phase = .paused
         isSilenced = true
         pausedSince = since ?? now.sinceStart
@@ -427,10 +422,13 @@ extension Player {
             stands = 0
             return silenced(item, "nothing of what it gets is played", now)
         }
-        let effects = lastWords(.pause, now) + [.unload]
+        return openedAnew(item, lastWords(.pause, now) + [.unload])
+    }
+
+    private mutating func openedAnew(_ item: Item, _ lastWords: [Effect]) -> [Effect] {
         unloaded()
         phase = .opening(play: true)
-        return effects + [.reopen(item.id, at: place, play: true, after: .zero)]
+        return lastWords + [.reopen(item.id, at: place, play: true, after: .zero)]
     }
 
     /// Asks again at once, then after one and from then on every two seconds: a server that is back is noticed soon.
@@ -472,7 +470,7 @@ extension Player {
     /// Whether the sound is nearly where it was at the last tick, though nothing is waited for: where the output is stuck,
     /// guesses of its delay still move by some milliseconds.
     private mutating func standsStill(at engine: BookTime?, _ now: Moment) -> Bool {
-        guard isConfirmed, target == nil, !isBuffering, let engine else {
+        guard listeningSince != nil, let engine else {
             stand = nil
             return false
         }
@@ -498,7 +496,6 @@ extension Player {
     mutating func count(_ now: Moment) {
         let sounds = phase == .playing && isConfirmed && !isAsking && !isBuffering && target == nil
         listeningSince = sounds ? now.monotonic : nil
-        if !sounds { stand = nil }
     }
 
     /// The present place, and the time listened since this was last called.
