@@ -25,19 +25,33 @@ extension Bus {
         _ destination: String?, _ path: String, _ interface: String, _ member: String, _ arguments: [Value] = [],
         timeout: UInt64 = 0
     ) async throws(BusError) -> [Value] {
-        var raw: OpaquePointer?
-        try check(sd_bus_message_new_method_call(self.raw, &raw, destination, path, interface, member), "call")
-        let message = Message(consuming: raw!)
-        for argument in arguments { try Coding.append(argument, to: message.raw) }
         let result: Result<[Value], BusError> = await withCheckedContinuation { continuation in
-            let box = Unmanaged.passRetained(Pending(continuation))
-            let code = sd_bus_call_async(self.raw, nil, message.raw, answered, box.toOpaque(), timeout)
-            if code < 0 {
-                box.release()
-                continuation.resume(returning: .failure(.failed("call \(member): \(String(cString: strerror(-code)))")))
+            call(destination, path, interface, member, arguments, timeout: timeout) {
+                continuation.resume(returning: $0)
             }
         }
         return try result.get()
+    }
+
+    /// Calls a method. The answer comes in its order with the signals; behind an `await` later ones may be ahead of it.
+    ///
+    /// - Parameter answered: called once, before this returns when the call cannot be sent.
+    public func call(
+        _ destination: String?, _ path: String, _ interface: String, _ member: String, _ arguments: [Value] = [],
+        timeout: UInt64 = 0, answered: @escaping @LoopActor (Result<[Value], BusError>) -> Void
+    ) {
+        do throws(BusError) {
+            var raw: OpaquePointer?
+            try check(sd_bus_message_new_method_call(self.raw, &raw, destination, path, interface, member), "call")
+            let message = Message(consuming: raw!)
+            for argument in arguments { try Coding.append(argument, to: message.raw) }
+            let box = Unmanaged.passRetained(Pending(answered))
+            let code = sd_bus_call_async(self.raw, nil, message.raw, completed, box.toOpaque(), timeout)
+            if code < 0 { box.release() }
+            try check(code, "call \(member)")
+        } catch {
+            answered(.failure(error))
+        }
     }
 
     /// Hears a signal from now on. Empty parts match everything.
@@ -67,20 +81,24 @@ extension Bus {
 }
 
 private final class Pending {
-    let continuation: CheckedContinuation<Result<[Value], BusError>, Never>
-    init(_ continuation: CheckedContinuation<Result<[Value], BusError>, Never>) { self.continuation = continuation }
+    let answered: @LoopActor (Result<[Value], BusError>) -> Void
+    init(_ answered: @escaping @LoopActor (Result<[Value], BusError>) -> Void) { self.answered = answered }
 }
 
-private let answered: sd_bus_message_handler_t = { message, context, _ in
-    let pending = Unmanaged<Pending>.fromOpaque(context!).takeRetainedValue()
-    if let error = sd_bus_message_get_error(message) {
-        let name = error.pointee.name.map { String(cString: $0) } ?? ""
-        let text = error.pointee.message.map { String(cString: $0) } ?? name
-        pending.continuation.resume(returning: .failure(BusError(name, text)))
-    } else {
-        pending.continuation.resume(returning: Result { () throws(BusError) in try Coding.readAll(message!) })
+private let completed: sd_bus_message_handler_t = { message, context, _ in
+    // libsystemd calls on the Loop's thread, and nothing leaves it.
+    nonisolated(unsafe) let (message, context) = (message!, context!)
+    return LoopActor.assumeIsolated {
+        let pending = Unmanaged<Pending>.fromOpaque(context).takeRetainedValue()
+        if let error = sd_bus_message_get_error(message) {
+            let name = error.pointee.name.map { String(cString: $0) } ?? ""
+            let text = error.pointee.message.map { String(cString: $0) } ?? name
+            pending.answered(.failure(BusError(name, text)))
+        } else {
+            pending.answered(Result { () throws(BusError) in try Coding.readAll(message) })
+        }
+        return 1
     }
-    return 1
 }
 
 private let heard: sd_bus_message_handler_t = { message, context, _ in

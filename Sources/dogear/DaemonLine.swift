@@ -55,25 +55,31 @@ import View
         matches.append(match)
     }
 
-    /// - Returns: the report as JSON, or why there is none.
-    func ask(_ question: Question) async -> Result<String, ControlError> {
+    /// What the daemon answers comes in its order with the signals: none is shown that a later one has put right.
+    ///
+    /// - Parameter answered: gets the report as JSON, or why there is none.
+    func ask(_ question: Question, answered: @escaping @LoopActor (Result<String, ControlError>) -> Void) {
         let (member, arguments) = question.call
-        var outcome = await call(member, arguments)
-        if case .failure(let error) = outcome, Link.isUnstartable(error) {
-            do throws(ControlError) { try await starter.start() } catch { return .failure(error) }
-            outcome = await call(member, arguments)
+        call(member, arguments) { [starter, weak self] outcome in
+            guard case .failure(let error) = outcome, Link.isUnstartable(error) else {
+                return answered(outcome.mapError(Link.sentence))
+            }
+            Task { @LoopActor in
+                do throws(ControlError) { try await starter.start() } catch { return answered(.failure(error)) }
+                self?.call(member, arguments) { answered($0.mapError(Link.sentence)) }
+            }
         }
-        return outcome.mapError(Link.sentence)
     }
 
-    private func call(_ member: String, _ arguments: [Value]) async -> Result<String, BusError> {
-        do throws(BusError) {
-            let answer = try await bus.call(
-                name, ControlName.path, ControlName.interface, member, arguments, timeout: Self.limit)
-            guard let report = answer.first else { return .failure(.failed("the daemon gave an empty answer")) }
-            return .success(try report.string())
-        } catch {
-            return .failure(error)
+    private func call(
+        _ member: String, _ arguments: [Value], answered: @escaping @LoopActor (Result<String, BusError>) -> Void
+    ) {
+        bus.call(name, ControlName.path, ControlName.interface, member, arguments, timeout: Self.limit) { outcome in
+            answered(
+                Result { () throws(BusError) in
+                    guard let report = try outcome.get().first else { throw .failed("the daemon gave an empty answer") }
+                    return try report.string()
+                })
         }
     }
 

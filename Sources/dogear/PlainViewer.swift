@@ -64,9 +64,7 @@ import View
     }
 
     private func ask(_ question: Question) {
-        Task { @LoopActor in
-            if let answer = await self.daemon?.ask(question) { self.take(.answered(question, answer)) }
-        }
+        daemon?.ask(question) { [unowned self] in take(.answered(question, $0)) }
     }
 
     // MARK: What is typed

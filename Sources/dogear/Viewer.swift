@@ -121,18 +121,14 @@ import View
     private func perform(_ request: ViewRequest) {
         switch request {
         case .ask(let question):
-            Task { @LoopActor in
-                guard let answer = await self.daemon?.ask(question) else { return }
-                self.take(.answered(question, answer))
-            }
+            daemon?.ask(question) { [unowned self] in take(.answered(question, $0)) }
         case .copy(let text): extra += Clipboard.copy(text)
         case .picture(let name, let path, let width, let height):
             Task { @LoopActor in
                 let cover = await self.cover(name, path, width, height)
                 self.take(.pictured(name: name, cover))
             }
-        // Behind what was asked for before it, which is to reach the daemon.
-        case .leave: Task { @LoopActor in self.leave(saying: nil) }
+        case .leave: leave(saying: nil)
         // The whole job, with a script that may be around it: comes back to ``told(_:)``.
         case .suspend: kill(0, SIGTSTP)
         case .redraw: terminal?.forget()

@@ -107,6 +107,39 @@ private let lampInterface = BusInterface<any LampFace>(
         pair.close()
     }
 
+    /// Else a view would show what it asked for before the change, for ever.
+    @Test @LoopActor func anAnswerComesBeforeTheSignalsSentAfterIt() async throws {
+        let pair = try Pair()
+        let (heard, feed) = AsyncStream<Value>.makeStream()
+        let match = try pair.client.match(interface: "org.example.Lamp", member: "Burnt") { values, _ in
+            feed.yield(values[0])
+        }
+        for time in 0..<100 as Range<Int64> {
+            pair.client.call(nil, "/lamp", "org.example.Lamp", "Hold") { answer in
+                feed.yield((try? answer.get().first) ?? .string("none"))
+            }
+            while pair.lamp.waiting == nil { await Task.yield() }
+            pair.lamp.waiting?([.string("\(time)")])
+            pair.lamp.waiting = nil
+            try pair.server.emit("Burnt", [.int64(time)], of: "org.example.Lamp", at: "/lamp")
+        }
+        var order: [Value] = []
+        var values = heard.makeAsyncIterator()
+        while order.count < 200, let value = await values.next(isolation: LoopActor.shared) { order.append(value) }
+        #expect(order == (0..<100 as Range<Int64>).flatMap { [.string("\($0)"), .int64($0)] })
+        match.cancel()
+        pair.close()
+    }
+
+    @Test @LoopActor func aCallThatCannotBeSentIsAnsweredAtOnce() async throws {
+        let pair = try Pair()
+        _ = try await pair.call("Press")
+        var failures = 0
+        pair.client.call(nil, "no path", "org.example.Lamp", "Press") { if case .failure = $0 { failures += 1 } }
+        #expect(failures == 1)
+        pair.close()
+    }
+
     @Test @LoopActor func propertiesAreReadSetAndListed() async throws {
         let pair = try Pair()
         let lamp = Value.string("org.example.Lamp")
