@@ -11,10 +11,12 @@ public enum ShelfReport: Hashable, Sendable {
     case stored
 }
 
-/// A place as a server was told it, and when it was true: milliseconds since 1970, server's clock.
+/// A place as a server was told it: when it was true and when it was sent, in milliseconds since 1970 of the server's
+/// clock.
 struct Told: Hashable, Sendable {
     let place: BookTime
     let at: Int64
+    let sent: Int64
     let isFinished: Bool
 }
 

@@ -18,12 +18,16 @@ public enum SyncOutcome: Hashable, Sendable {
 extension ShelfClient {
     /// `POST /api/session/:id/sync`: adds `listened` to an open session and moves its place. Never repeat it by itself:
     /// the server adds up.
-    /// - Parameter listened: since the last sync that was accepted.
+    /// - Parameters:
+    ///   - time: when the listener was there, in milliseconds since 1970 of the server's clock; nil is now.
+    ///   - listened: since the last sync that was accepted.
     public func sync(
-        session: String, of item: ItemID? = nil, place: BookTime, listened: BookTime, duration: BookTime
+        session: String, of item: ItemID? = nil, place: BookTime, at time: Int64? = nil, listened: BookTime,
+        duration: BookTime
     ) async -> SyncOutcome {
         let id = item.flatMap { ShelfItemID($0) }
-        let told = Told(place: place, at: now() + clockOffset, isFinished: false)
+        let sent = now() + clockOffset
+        let told = Told(place: place, at: time ?? sent, sent: sent, isFinished: false)
         // Before it is answered, for the server may speak of it before that.
         if let id { tell(id, told) }
         let outcome = await outcome(.sync(session: session, body: stretch(place, listened, duration)))
@@ -143,7 +147,7 @@ extension ShelfClient {
     /// Notes a place that the server has, or may have, from here.
     /// - Parameter time: when the listener was there, in milliseconds since 1970 of the server's clock.
     public func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {
-        tell(id, Told(place: place, at: time, isFinished: isFinished))
+        tell(id, Told(place: place, at: time, sent: time, isFinished: isFinished))
     }
 
     private func tell(_ id: ShelfItemID, _ word: Told) { told[id] = (told[id] ?? []).suffix(3) + [word] }
@@ -163,7 +167,7 @@ extension ShelfClient {
         guard let id = ShelfItemID(place.item), place.isFinished || place.position >= .second else { return place }
         let own = told[id]?.last { word in
             word.isFinished == place.isFinished && (place.position - word.place).microseconds.magnitude < 100_000
-                && (0...Self.longestWay).contains(place.updated - word.at)
+                && (0...Self.longestWay).contains(place.updated - word.sent)
         }
         guard let own else { return place }
         var place = place

@@ -163,10 +163,11 @@ extension Service {
             // A finished item that starts over is finished until something of it is heard, unless a place was asked for.
             let finished = beginning.isChosen ? BookTime.unknown : nil
             let known = opened.place.map { $0.isFinished ? finished : $0.position } ?? .zero
+            let isNews = isBegun && !beginning.startsOver
             sync { sync in
                 sync.opened(
                     session: session, item: item.id, at: position, duration: item.duration, serverNow: serverNow,
-                    serverPlace: isBegun ? known : nil, now) + (isBegun ? [] : sync.closed(item.id, now))
+                    serverPlace: isNews ? known : nil, now) + (isBegun ? [] : sync.closed(item.id, now))
             }
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }

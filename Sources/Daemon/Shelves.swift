@@ -272,20 +272,23 @@ internal import Store
     // MARK: Delivery
 
     /// Carries a request of the sync machine to the server.
-    func perform(_ request: Sync.Request, account id: String) async -> Sync.Outcome {
+    /// - Parameter time: when the place of a sync was true, by the server's clock.
+    func perform(_ request: Sync.Request, account id: String, at time: Int64?) async -> Sync.Outcome {
         guard let account = accounts.first(where: { $0.id == id }), let client = try? client(account) else {
             return .signedOut
         }
-        let outcome = await perform(request, id, client)
+        let outcome = await perform(request, id, time, client)
         await noteClock(client)
         return outcome
     }
 
-    private func perform(_ request: Sync.Request, _ id: String, _ client: ShelfClient) async -> Sync.Outcome {
+    private func perform(
+        _ request: Sync.Request, _ id: String, _ time: Int64?, _ client: ShelfClient
+    ) async -> Sync.Outcome {
         switch request {
         case .sync(let stretch, let item, let place, let listened, let duration):
             let outcome = await client.sync(
-                session: stretch, of: item, place: place, listened: listened, duration: duration)
+                session: stretch, of: item, place: place, at: time, listened: listened, duration: duration)
             problems[id] = outcome.problem
             return Sync.Outcome(outcome)
         case .close(let stretch, _):

@@ -81,6 +81,8 @@ public struct Beginning: Hashable, Sendable {
     public private(set) var written: Int64?
     /// The listener asked for another place than where they stood.
     public private(set) var isChosen = false
+    /// What was finished begins anew, and is finished until something of it is heard.
+    public private(set) var startsOver = false
 
     /// - Parameters:
     ///   - server: what the source says.
@@ -93,11 +95,13 @@ public struct Beginning: Hashable, Sendable {
             } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
+            startsOver = place == .zero && journal?.isFinished == true
             written = journal.flatMap { $0.position == place ? $0.updated : nil }
             return
         }
         let stood = winner.position.clamped(to: .zero...item.duration)
         place = winner.isFinished ? .zero : item.reachable(stood)
+        startsOver = winner.isFinished
         written = place == winner.position ? winner.updated : nil
         // A finished item starts over; where it was finished by hand is not forgotten.
         let mark = winner.isFinished && stood < item.duration ? stood : place
@@ -110,7 +114,7 @@ public struct Beginning: Hashable, Sendable {
         add(from: place, to: goal, .begin)
         if goal != place {
             written = nil
-            isChosen = true
+            (isChosen, startsOver) = (true, false)
         }
         place = goal
     }

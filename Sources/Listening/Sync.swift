@@ -218,9 +218,9 @@ public struct Sync: Sendable {
     /// Takes the place of an earlier one for the item, a refused one too.
     public mutating func write(_ write: ProgressWrite, _ now: Moment) -> [Effect] {
         var write = write
-        // Whatever the clock says, it comes after what was heard before.
+        // Whatever the clock says, it comes after what was heard before, and after the command that it takes the place of.
         let heard = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == write.item }
-        write.made = max(write.made, heard.map { $0.updated + 1 }.max() ?? .min)
+        write.made = max(write.made, heard.map { $0.updated + 1 }.max() ?? .min, writes[write.item]?.made ?? .min)
         writes[write.item] = write
         return [.saveWrite(write)] + pump(now)
     }

@@ -169,6 +169,31 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(bodies.withLock { $0.last }?["currentTime"] == 330)
     }
 
+    /// The beginning is told first where the end's edge was reached; its answer is lost, and the place itself goes once
+    /// more, as of before the beginning was sent.
+    @Test func whatWasSentLaterAndIsNoNewerStandsInNoWay() async throws {
+        let shelf = try client(
+            FakeTransport { request throws(TransportError) in
+                bodies.withLock { $0.append(request.json) }
+                switch (request.method, request.path.split(separator: "/").last) {
+                case ("POST", "local-all"):
+                    return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
+                case ("GET", _):
+                    return .json(["libraryItemId": "book", "currentTime": 0, "lastUpdate": 1_795_223_700_000])
+                case ("POST", "sync"): throw .lost(host: "x", reason: "r")
+                default: return .text("OK")
+                }
+            })
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .zero, duration: .seconds(1000), delivery: .local)
+        stretch.place = .seconds(989.5)
+        stretch.updated = 1_795_223_600_000
+        _ = await shelf.sync(
+            session: "s", of: book, place: .zero, at: stretch.updated, listened: .second, duration: .seconds(1000))
+        #expect(await shelf.deliver([stretch], device: device)["s"] == .accepted(placeTaken: true))
+        #expect(bodies.withLock { $0.last }?["currentTime"] == 989.5)
+    }
+
     /// The first word about an item counts as said when it came, so that what was listened to after it seems older.
     @Test func listeningGoesOverAFinishOfOurOwnThatCameLate() async throws {
         let shelf = try client(

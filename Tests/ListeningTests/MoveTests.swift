@@ -160,6 +160,12 @@ private struct Ring {
         #expect(elsewhere.place == .zero && elsewhere.steps == [step(30, 70, .device), step(70, 0, .begin)])
         let unknown = Beginning(of: emma, server: place(70, at: 60_000, finished: true), journal: nil)
         #expect(unknown.steps == [step(70, 0, .begin)])
+        let stopped = Beginning(of: emma, server: nil, journal: place(70, at: 1, finished: true), own: .zero)
+        for beginning in [byHand, heard, elsewhere, unknown, stopped] { #expect(beginning.startsOver) }
+        #expect(!Beginning(of: emma, server: nil, journal: place(70, at: 1), own: .zero).startsOver)
+        var chosen = byHand
+        chosen.move(to: .seconds(20))
+        #expect(!chosen.startsOver && chosen.isChosen)
     }
 
     @Test func anAskedForPlaceIsAStep() {

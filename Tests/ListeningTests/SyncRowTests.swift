@@ -243,6 +243,12 @@ import Testing
         #expect(write.made == wire.now.wall + 1)
     }
 
+    @Test func aCommandIsNoOlderThanTheOneWhosePlaceItTakes() {
+        var wire = Wire()
+        for made in [2000, 1000] as [Int64] { wire.take(wire.sync.write(command(.finish, made: made), wire.now)) }
+        #expect(wire.sync.unsentWrites.map(\.made) == [2000])
+    }
+
     @Test func aClockSetBackChangesNoOrder() {
         var wire = Wire()
         wire.open("s", at: 100)
