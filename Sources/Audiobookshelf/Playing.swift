@@ -76,7 +76,7 @@ extension ShelfClient {
         return OpenSession(
             id: answer.id, item: item(id, source, episode, answer, tracks), place: answer.place,
             progress: source.progress.flatMap { $0.episode == id.episode ? $0.progress : nil },
-            started: answer.started ?? now() + clockOffset, isTranscoded: answer.isTranscoded)
+            started: answer.started ?? serverNow, isTranscoded: answer.isTranscoded)
     }
 
     /// - Returns: the episode meant, nil for a book.

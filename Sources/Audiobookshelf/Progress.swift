@@ -63,7 +63,7 @@ extension ShelfClient {
             fields["currentTime"] = 0
             fields["progress"] = 0
         }
-        tell(id, target, at: write.made, isFinished: write.kind == .finish)
+        tell(id, Told(place: target, at: write.made, sent: serverNow, isFinished: write.kind == .finish))
         _ = try await answer(.patchProgress(id, body: .object(fields)))
         // A record that this made is dated by the server's clock, which would outdo what was listened to since the command.
         if known == nil, write.made > 0 { _ = try await answer(.patchProgress(id, body: .object(fields))) }

@@ -17,7 +17,7 @@ struct Told: Hashable, Sendable {
     let place: BookTime
     let at: Int64
     let sent: Int64
-    let isFinished: Bool
+    var isFinished = false
 }
 
 /// One account on one Audiobookshelf server: adds the login to every request and keeps it alive.

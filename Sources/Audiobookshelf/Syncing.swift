@@ -26,8 +26,7 @@ extension ShelfClient {
         duration: BookTime
     ) async -> SyncOutcome {
         let id = item.flatMap { ShelfItemID($0) }
-        let sent = now() + clockOffset
-        let told = Told(place: place, at: time ?? sent, sent: sent, isFinished: false)
+        let told = Told(place: place, at: time ?? serverNow, sent: serverNow)
         // Before it is answered, for the server may speak of it before that.
         if let id { tell(id, told) }
         let outcome = await outcome(.sync(session: session, body: stretch(place, listened, duration)))
@@ -72,6 +71,15 @@ extension ShelfClient {
         ) { first, _ in first }
         guard !sessions.isEmpty else { return outcomes }
         let call = Call.localSessions(body: ["sessions": .array(sessions), "deviceInfo": device.json])
+        // Before it is answered: of an item without progress a server notes that it was there when this came.
+        let words = Dictionary(
+            batch.compactMap { stretch in
+                ShelfItemID(stretch.item).map {
+                    ($0, (stretch, Told(place: stretch.place, at: stretch.updated, sent: serverNow)))
+                }
+            }
+        ) { first, _ in first }
+        for (id, (_, word)) in words { tell(id, word) }
         do throws(ShelfError) {
             let json = try await json(call)
             guard case .array(let results) = json["results"] else {
@@ -87,11 +95,11 @@ extension ShelfClient {
             for stretch in batch where outcomes[stretch.id] == nil {
                 outcomes[stretch.id] = .doubtful(.missing(field: "results.id", endpoint: call.endpoint))
             }
-            var seen: Set<ItemID> = []
-            for stretch in batch where seen.insert(stretch.item).inserted {
-                outcomes[stretch.id] = await settled(stretch, outcomes[stretch.id])
+            for (id, (stretch, word)) in words {
+                outcomes[stretch.id] = await settled(stretch, id, outcomes[stretch.id], word)
             }
         } catch {
+            if !SyncOutcome(error).isDoubtful { for (id, (_, word)) in words { takeBack(id, word) } }
             for stretch in batch where outcomes[stretch.id] == nil {
                 // Only a row's own answer is for good. All of them refused at once, that is a server that is moving or
                 // a proxy before it.
@@ -108,13 +116,13 @@ extension ShelfClient {
 
     /// The newest stretch of an item, once more if the server held an older place of our own for newer than it: it notes
     /// when a place reached it, not when it was true, and the clocks agree only so far.
-    private func settled(_ stretch: Stretch, _ outcome: SyncOutcome?) async -> SyncOutcome? {
-        guard let id = ShelfItemID(stretch.item) else { return outcome }
-        defer { tell(id, stretch.place, at: stretch.updated) }
+    private func settled(
+        _ stretch: Stretch, _ id: ShelfItemID, _ outcome: SyncOutcome?, _ word: Told
+    ) async -> SyncOutcome? {
         guard outcome == .accepted(placeTaken: false) else { return outcome }
         do throws(ShelfError) {
             guard let server = try await progress(of: id), server.position != stretch.place,
-                isOurs(server, id, before: stretch)
+                isOurs(server, (told[id] ?? []).filter { $0 != word }, before: stretch)
             else { return outcome }
             var fields: [String: JSON] = [
                 "currentTime": .number(max(0, stretch.place.seconds)),
@@ -131,8 +139,8 @@ extension ShelfClient {
         }
     }
 
-    private func isOurs(_ server: ShelfProgress, _ id: ShelfItemID, before stretch: Stretch) -> Bool {
-        guard let last = told[id], let newest = last.reversed().max(by: { $0.at < $1.at }) else {
+    private func isOurs(_ server: ShelfProgress, _ last: [Told], before stretch: Stretch) -> Bool {
+        guard let newest = last.reversed().max(by: { $0.at < $1.at }) else {
             return !server.isFinished && server.updated <= stretch.updated + Place.clockTolerance
         }
         // The newest that was told is this very place, and the answer was lost: all others are older.
@@ -144,13 +152,15 @@ extension ShelfClient {
             }
     }
 
+    var serverNow: Int64 { now() + clockOffset }
+
     /// Notes a place that the server has, or may have, from here.
     /// - Parameter time: when the listener was there, in milliseconds since 1970 of the server's clock.
     public func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {
         tell(id, Told(place: place, at: time, sent: time, isFinished: isFinished))
     }
 
-    private func tell(_ id: ShelfItemID, _ word: Told) { told[id] = (told[id] ?? []).suffix(3) + [word] }
+    func tell(_ id: ShelfItemID, _ word: Told) { told[id] = (told[id] ?? []).suffix(3) + [word] }
 
     private func takeBack(_ id: ShelfItemID, _ word: Told) {
         let rest = (told[id] ?? []).filter { $0 != word }
@@ -167,7 +177,7 @@ extension ShelfClient {
         guard let id = ShelfItemID(place.item), place.isFinished || place.position >= .second else { return place }
         let own = told[id]?.last { word in
             word.isFinished == place.isFinished && (place.position - word.place).microseconds.magnitude < 100_000
-                && (0...Self.longestWay).contains(place.updated - word.sent)
+                && word.at <= place.updated && place.updated <= word.sent + Self.longestWay
         }
         guard let own else { return place }
         var place = place
@@ -209,6 +219,8 @@ extension ShelfClient {
 }
 
 extension SyncOutcome {
+    fileprivate var isDoubtful: Bool { if case .doubtful = self { true } else { false } }
+
     fileprivate init(_ error: ShelfError) {
         self =
             switch error {

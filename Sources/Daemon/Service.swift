@@ -299,7 +299,7 @@ internal import Store
 
     private func placed(_ item: ItemID, _ place: BookTime, _ now: Moment) {
         let duration = player.item?.duration ?? .zero
-        let made = serverNow(of: item, at: now)
+        let made = sync.time(ofCommandFor: item, serverNow(of: item, at: now))
         let written = Place(item: item, position: place, duration: duration, updated: made)
         told = written
         store.post(.place(written))

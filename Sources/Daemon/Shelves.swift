@@ -228,7 +228,8 @@ internal import Store
     /// The place of an earlier run: listening before it that is delivered only now gives way to it.
     func tell(_ place: Place) async {
         guard let (client, shelf) = try? client(of: place.item) else { return }
-        await client.tell(shelf, place.position, at: place.updated, isFinished: place.isFinished)
+        let told = place.isFinished ? place.position : Stretch.reportable(place.position, of: place.duration)
+        await client.tell(shelf, told, at: place.updated, isFinished: place.isFinished)
     }
 
     private func noteClock(_ client: ShelfClient) async {

@@ -103,6 +103,11 @@ public struct Sync: Sendable {
     /// Closed or inherited stretches, by id.
     var waiting: [String: Stretch] = [:]
     var writes: [ItemID: ProgressWrite] = [:]
+    /// When the listener's last command for each item was given, delivered or not.
+    var commanded: [ItemID: Int64] = [:]
+    /// Delivered as local sessions, where the server said that it does not hold them. Should it hold one after all, it
+    /// writes its own count over ours when it ends it, which is when the next one is opened.
+    var denied: [Stretch] = []
     /// Those that a server has yet to be told of, and those it refused.
     var bookmarks: [Bookmark.ID: Bookmark] = [:]
     var lanes: [String: Lane] = [:]
@@ -164,7 +169,7 @@ public struct Sync: Sendable {
             stretch.isClosed = true
             effects.append(keep(relieved(stretch)))
         }
-        for write in writes { self.writes[write.item] = write }
+        for write in writes { (self.writes[write.item], commanded[write.item]) = (write, write.made) }
         for bookmark in bookmarks where bookmark.owed != nil { self.bookmarks[bookmark.id] = bookmark }
         return effects + pump(now)
     }
@@ -177,8 +182,12 @@ public struct Sync: Sendable {
         session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64,
         serverPlace: BookTime? = nil, _ now: Moment
     ) -> [Effect] {
-        let effects = retire()
-        guard Self.account(of: item) != nil else { return effects }
+        var effects = retire()
+        guard let account = Self.account(of: item) else { return effects }
+        for stretch in denied where Self.account(of: stretch.item) == account && waiting[stretch.id] == nil {
+            effects.append(keep(stretch))
+        }
+        denied.removeAll { Self.account(of: $0.item) == account }
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
         // Begun elsewhere on purpose: the server is told, however short the listening.
@@ -194,8 +203,8 @@ public struct Sync: Sendable {
         // Last words of one that was paused are no news: another device may have gone on since.
         if heard.listened > .zero || heard.place != stretch.place {
             // Whatever the clock says, it comes after a command that was given before.
-            let command = writes[heard.item].map { $0.made + 1 } ?? .min
-            stretch.updated = max(stretch.updated, serverNow, command)
+            let after = commanded[heard.item].map { $0 + 1 } ?? .min
+            stretch.updated = max(stretch.updated, serverNow, after)
             // Outlived by this: sent again when the listener asks for it, a refused one would move the place back.
             if writes[heard.item]?.refusal != nil {
                 writes[heard.item] = nil
@@ -215,13 +224,18 @@ public struct Sync: Sendable {
         return retire() + pump(now)
     }
 
+    /// When a command of this moment was given: whatever the clock says, it comes after what was heard before, and after
+    /// the commands before it.
+    public func time(ofCommandFor item: ItemID, _ serverNow: Int64) -> Int64 {
+        let heard = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == item }
+        return max(serverNow, heard.map { $0.updated + 1 }.max() ?? .min, commanded[item] ?? .min)
+    }
+
     /// Takes the place of an earlier one for the item, a refused one too.
     public mutating func write(_ write: ProgressWrite, _ now: Moment) -> [Effect] {
         var write = write
-        // Whatever the clock says, it comes after what was heard before, and after the command that it takes the place of.
-        let heard = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == write.item }
-        write.made = max(write.made, heard.map { $0.updated + 1 }.max() ?? .min, writes[write.item]?.made ?? .min)
-        writes[write.item] = write
+        write.made = time(ofCommandFor: write.item, write.made)
+        (writes[write.item], commanded[write.item]) = (write, write.made)
         return [.saveWrite(write)] + pump(now)
     }
 

@@ -166,6 +166,10 @@ extension Sync {
         // A session that the server still holds after all it would end by itself, with its own count over ours.
         if outcome == .gone, waiting[id]?.isUnsent == true, seemsGone.insert(id).inserted { return [] }
         let isTold = seemsGone.remove(id) != nil && outcome == .gone
+        if outcome == .gone, var stretch = waiting[id], stretch.delivery == .local, stretch.listened > .zero {
+            (stretch.isHeldByServer, stretch.sentListened, stretch.sentPlace) = (false, .zero, .unknown)
+            denied = denied.suffix(19) + [stretch]
+        }
         return change(id) { stretch in
             stretch.isHeldByServer = false
             // Closing wrote the server's own count of a session whose answers were lost, now or by an earlier request

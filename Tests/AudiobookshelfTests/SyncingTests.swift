@@ -194,6 +194,25 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(bodies.withLock { $0.last }?["currentTime"] == 989.5)
     }
 
+    /// Of an item that it knew nothing of, a server notes that it was there when the listening came.
+    @Test func aFirstStretchWhoseAnswerWasLostIsDatedByWhenItWasTrue() async throws {
+        let shelf = try client(
+            FakeTransport { request throws(TransportError) in throw .lost(host: "x", reason: "r") })
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .zero, duration: .seconds(1000), delivery: .local)
+        (stretch.place, stretch.updated) = (.seconds(17), 17_040)
+        let outcomes = await shelf.deliver([stretch], device: device)
+        guard case .doubtful? = outcomes["s"] else { return #expect(Bool(false)) }
+        let sent = await shelf.serverNow
+        for (place, noted, updated) in [
+            (17.0, sent + 100, Int64(17_040)), (18, sent + 100, sent + 100), (17, 17_039, 17_039),
+            (17, sent + ShelfClient.longestWay + 60_000, sent + ShelfClient.longestWay + 60_000),
+        ] {
+            let server = Place(item: stretch.item, position: .seconds(place), duration: .zero, updated: noted)
+            #expect(await shelf.dated(server).updated == updated)
+        }
+    }
+
     /// The first word about an item counts as said when it came, so that what was listened to after it seems older.
     @Test func listeningGoesOverAFinishOfOurOwnThatCameLate() async throws {
         let shelf = try client(

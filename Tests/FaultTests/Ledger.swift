@@ -54,7 +54,7 @@ import Listening
     /// A sleep timer was set: playing may end by itself, back where the sound began to fade.
     var fades = false
     /// Places asked for with openings that have not begun.
-    private var wished: [Thing: Double] = [:]
+    private var wished: [Thing: [Double]] = [:]
     private let now: () -> Int64
     /// Whether dogear goes by the clock that the server has now.
     var isClockKnown: () -> Bool = { true }
@@ -66,17 +66,17 @@ import Listening
     func change(_ thing: Thing, _ body: (inout Entry) -> Void) { body(&entries[thing, default: Entry()]) }
     func entry(_ thing: Thing) -> Entry { entries[thing] ?? Entry() }
 
-    func wishes(_ thing: Thing, at place: Double) { wished[thing] = place }
+    func wishes(_ thing: Thing, at places: Double...) { wished[thing] = places }
 
     private func isWished(_ thing: Thing, _ place: Double) -> Bool {
-        guard let wish = wished[thing], abs(wish - place) < 0.1 else { return false }
-        wished[thing] = nil
+        guard let index = wished[thing]?.firstIndex(where: { abs($0 - place) < 0.1 }) else { return false }
+        wished[thing]?.removeFirst(index + 1)
         return true
     }
 
     /// Stopped before it is heard there, the listener is there or where they were.
     func mayBegin(_ thing: Thing, at place: Double) {
-        guard let wish = wished[thing], abs(wish - place) < 0.1 else { return }
+        guard let wishes = wished[thing], wishes.contains(where: { abs($0 - place) < 0.1 }) else { return }
         change(thing) { entry in
             entry.places.append(place...place)
             entry.trail.append(place...place)
@@ -248,6 +248,13 @@ import Listening
     }
 
     // MARK: What happens to the machine
+
+    /// The player knows of the last second's sound by the clock alone.
+    func soundFailed(_ thing: Thing, rate: Double) {
+        change(thing) { entry in
+            entry.places = entry.places.map { max(0, $0.lowerBound - 1.01 * rate)...$0.upperBound }
+        }
+    }
 
     /// The disk holds all that was heard up to now.
     func safe() {

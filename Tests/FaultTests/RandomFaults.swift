@@ -26,6 +26,12 @@ import Testing
         }
     }
 
+    /// Each of these went wrong once.
+    @LoopActor @Test(arguments: [2297, 2375, 2451, 2489, 2802, 2851, 2916, 2943, 3053, 3281, 3415] as [UInt64])
+    func whatWasMendedStaysSo(_ seed: UInt64) async throws {
+        try await judge(seed, 50)
+    }
+
     private func judge(_ seed: UInt64, _ length: Int) async throws {
         let steps = Step.sequence(seed: seed, count: length)
         let verdict = try await Sequence.run(steps, seed: seed)

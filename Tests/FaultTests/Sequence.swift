@@ -82,6 +82,7 @@ import Listening
         case .leave: try await rig.leaveAndReturn()
         case .audioFails(let isGone):
             rig.life.engine.fail(isGone ? .notFound : .unreachable(reason: "it broke"))
+            if let thing = rig.thing { rig.ledger.soundFailed(thing, rate: rig.service.player.rate) }
             await rig.settle()
         case .audioWaits(let seconds):
             rig.life.engine.starve(true)
@@ -132,10 +133,15 @@ import Listening
     /// A move of what is not loaded is told by the player alone.
     private func noteMove(from before: BookTime) {
         guard let thing = rig.thing, rig.service.position != before else { return }
+        let place = rig.service.position.seconds
         switch rig.service.player.phase {
-        case .stopped, .opening, .loading:
-            rig.ledger.moved(thing, to: rig.service.position.seconds)
-            rig.ledger.wishes(thing, at: rig.service.position.seconds)
+        case .stopped, .opening:
+            rig.ledger.moved(thing, to: place)
+            rig.ledger.wishes(thing, at: place)
+        // What is being loaded for the former place moves on once it is there.
+        case .loading:
+            rig.ledger.moved(thing, to: place)
+            rig.ledger.wishes(thing, at: before.seconds, place)
         case .playing, .paused, .empty: break
         }
     }

@@ -249,6 +249,15 @@ import Testing
         #expect(wire.sync.unsentWrites.map(\.made) == [2000])
     }
 
+    @Test func whatIsHeardAfterACommandComesAfterItDeliveredOrNot() {
+        var wire = Wire()
+        wire.open("s")
+        wire.take(wire.sync.write(command(.restart, at: 0, made: wire.now.wall + 5000), wire.now))
+        wire.answer(.accepted)
+        wire.hear(0, to: 79, .seek)
+        #expect(wire.sync.live?.updated == wire.now.wall + 5001)
+    }
+
     @Test func aClockSetBackChangesNoOrder() {
         var wire = Wire()
         wire.open("s", at: 100)

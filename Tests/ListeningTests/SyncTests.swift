@@ -208,6 +208,30 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.rows.keys.sorted() == ["t"])
     }
 
+    /// What holds the session after all ends it, with its own count, when the next one begins.
+    @Test(arguments: [1, 2]) func aSessionThatWasDeniedIsToldOnceMoreWhenTheNextBegins(_ lies: Int) {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(48, to: 48)
+        wire.answer(.gone)
+        if lies == 1 { wire.answer(.rows(["s": nil])) } else { wire.answer(.later(retryAfter: nil)) }
+        wire.close()
+        wire.take(wire.sync.hurry(at: wire.now))
+        while case .close? = wire.request {
+            wire.answer(.gone)
+            if case .local? = wire.request { wire.answer(.rows(["s": nil])) }
+        }
+        #expect(wire.rows.isEmpty && wire.sent.isEmpty)
+        wire.open("t", at: 48)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.map(\.id) == ["s"] && rows.first?.listened == .seconds(48))
+        wire.answer(.rows(["s": nil]))
+        wire.close()
+        wire.answer(.accepted)
+        wire.open("u", at: 48)
+        #expect(wire.sent.isEmpty, "once")
+    }
+
     /// A server that held the session all the while has ended it with its own count.
     @Test func aSessionThatOnlySeemedGoneIsToldOnceMore() {
         var wire = Wire()
