@@ -63,8 +63,12 @@ extension ShelfClient {
             fields["currentTime"] = 0
             fields["progress"] = 0
         }
-        tell(id, Told(place: target, at: write.made, sent: serverNow, isFinished: write.kind == .finish))
+        var word = Told(place: target, at: write.made, sent: serverNow, isFinished: write.kind == .finish)
+        // A record that is there is dated as we say, whenever this comes.
+        if known != nil, write.made > 0 { word.latest = write.made }
+        tell(id, word)
         _ = try await answer(.patchProgress(id, body: .object(fields)))
+        answered(id, word, .accepted(placeTaken: true))
         // A record that this made is dated by the server's clock, which would outdo what was listened to since the command.
         if known == nil, write.made > 0 { _ = try await answer(.patchProgress(id, body: .object(fields))) }
     }
@@ -75,7 +79,7 @@ extension ShelfClient {
         let isOfThisRun = told[id] != nil && write.made >= began + clockOffset
         let told = told[id] ?? []
         return server.updated > write.made + Place.clockTolerance + (isOfThisRun ? 0 : Sync.freshness)
-            && !told.contains { (server.position - $0.place).microseconds.magnitude < 100_000 }
+            && !told.contains { $0.isNear(server.position, noted: server.updated) }
     }
 
     /// The place that makes an item unfinished: the listener's, or the server's own where nobody else knows one; not in

@@ -11,13 +11,23 @@ public enum ShelfReport: Hashable, Sendable {
     case stored
 }
 
-/// A place as a server was told it: when it was true and when it was sent, in milliseconds since 1970 of the server's
-/// clock.
+/// A place as a server was told it. Times in milliseconds since 1970 of the server's clock.
 struct Told: Hashable, Sendable {
     let place: BookTime
+    /// When it was true.
     let at: Int64
     let sent: Int64
     var isFinished = false
+    /// What the server notes later than this is somebody else's word, be it the same place; nil while that is not known.
+    var latest: Int64?
+
+    func says(as other: Told) -> Bool { (place, at, isFinished) == (other.place, other.at, other.isFinished) }
+
+    /// Whether the server may have this place from here, having noted it at that time.
+    func isNear(_ position: BookTime, noted: Int64) -> Bool {
+        (position - place).microseconds.magnitude < 100_000
+            && latest.map { noted <= $0 + Place.clockTolerance } ?? true
+    }
 }
 
 /// One account on one Audiobookshelf server: adds the login to every request and keeps it alive.
@@ -32,7 +42,7 @@ public actor ShelfClient {
     let vault: any Vault
     let now: @Sendable () -> Int64
     /// By our clock: what was under way before that is not known here.
-    let began: Int64
+    private(set) var began: Int64
     private let report: @Sendable (ShelfReport) -> Void
 
     var clock: ServerClock
@@ -72,6 +82,9 @@ public actor ShelfClient {
 
     /// Milliseconds to add to this computer's clock to have the server's.
     public var clockOffset: Int64 { clock.offset }
+
+    /// Takes the place of the one before another login to the same account: what that has told is known here.
+    public func goOn(from former: ShelfClient) async { (told, began) = (await former.told, await former.began) }
 
     /// Drops what is in memory, so that the next request reads the vault: after another login to this account.
     public func forgetSecrets() {

@@ -30,10 +30,7 @@ extension ShelfClient {
         // Before it is answered, for the server may speak of it before that.
         if let id { tell(id, told) }
         let outcome = await outcome(.sync(session: session, body: stretch(place, listened, duration)))
-        switch outcome {
-        case .accepted, .doubtful: break
-        case .sessionGone, .later, .refused: if let id { takeBack(id, told) }
-        }
+        if let id { answered(id, told, outcome) }
         return outcome
     }
 
@@ -97,9 +94,10 @@ extension ShelfClient {
             }
             for (id, (stretch, word)) in words {
                 outcomes[stretch.id] = await settled(stretch, id, outcomes[stretch.id], word)
+                answered(id, word, .accepted(placeTaken: true))
             }
         } catch {
-            if !SyncOutcome(error).isDoubtful { for (id, (_, word)) in words { takeBack(id, word) } }
+            for (id, (_, word)) in words { answered(id, word, SyncOutcome(error)) }
             for stretch in batch where outcomes[stretch.id] == nil {
                 // Only a row's own answer is for good. All of them refused at once, that is a server that is moving or
                 // a proxy before it.
@@ -114,20 +112,31 @@ extension ShelfClient {
         return outcomes
     }
 
-    /// The newest stretch of an item, once more if the server held an older place of our own for newer than it: it notes
-    /// when a place reached it, not when it was true, and the clocks agree only so far.
+    /// The newest stretch of an item, put right with a `PATCH` where the server's rules lead elsewhere:
+    /// - It held an older place of our own for newer: it notes when a place reached it, not when it was true, and the
+    ///   clocks agree only so far.
+    /// - The item was finished at its start and is there again: a finish is taken back only where the place changes.
+    /// - It had no progress: that is dated by when this came, and would outdo what was listened to since.
     private func settled(
         _ stretch: Stretch, _ id: ShelfItemID, _ outcome: SyncOutcome?, _ word: Told
     ) async -> SyncOutcome? {
-        guard outcome == .accepted(placeTaken: false) else { return outcome }
+        guard case .accepted(let isTaken)? = outcome else { return outcome }
         do throws(ShelfError) {
-            guard let server = try await progress(of: id), server.position != stretch.place,
-                isOurs(server, (told[id] ?? []).filter { $0 != word }, before: stretch)
-            else { return outcome }
-            var fields: [String: JSON] = [
-                "currentTime": .number(max(0, stretch.place.seconds)),
-                "lastUpdate": .number(Double(max(server.updated, stretch.updated))),
-            ]
+            guard let server = try await progress(of: id) else { return outcome }
+            let isThere = (server.position - stretch.place).microseconds.magnitude < 100_000
+            var fields: [String: JSON] = ["currentTime": .number(max(0, stretch.place.seconds))]
+            if isTaken {
+                let isLate = server.updated > stretch.updated + Place.clockTolerance
+                let isFinishedStart = server.isFinished && stretch.place == .zero
+                guard isThere, isFinishedStart || isLate && !server.isFinished else { return outcome }
+                fields["lastUpdate"] = .number(Double(stretch.updated))
+            } else {
+                guard server.position != stretch.place,
+                    isOurs(server, (told[id] ?? []).filter { $0 != word }, before: stretch)
+                else { return outcome }
+                fields["lastUpdate"] = .number(Double(max(server.updated, stretch.updated)))
+            }
+            if stretch.place == .zero { fields["isFinished"] = false }
             if stretch.duration > .zero {
                 fields["duration"] = .number(stretch.duration.seconds)
                 fields["progress"] = .number((stretch.place.seconds / stretch.duration.seconds).clamped(to: 0...1))
@@ -135,7 +144,7 @@ extension ShelfClient {
             _ = try await answer(.patchProgress(id, body: .object(fields)))
             return .accepted(placeTaken: true)
         } catch {
-            return error.isTemporary ? .later(error) : outcome
+            return isTaken || !error.isTemporary ? outcome : .later(error)
         }
     }
 
@@ -147,8 +156,7 @@ extension ShelfClient {
         let isNewest = newest.at <= stretch.updated || newest.place == stretch.place
         return isNewest
             && last.contains { told in
-                told.isFinished == server.isFinished
-                    && (server.position - told.place).microseconds.magnitude < 100_000
+                told.isFinished == server.isFinished && told.isNear(server.position, noted: server.updated)
             }
     }
 
@@ -160,11 +168,24 @@ extension ShelfClient {
         tell(id, Told(place: place, at: time, sent: time, isFinished: isFinished))
     }
 
-    func tell(_ id: ShelfItemID, _ word: Told) { told[id] = (told[id] ?? []).suffix(3) + [word] }
+    func tell(_ id: ShelfItemID, _ word: Told) {
+        let words = told[id] ?? []
+        // Said once more, it takes no other word's place; and that it did not arrive this time is said of this time only.
+        let before = words.last { $0.says(as: word) }
+        told[id] = words.filter { !$0.says(as: word) || $0 == before }.suffix(7) + [word]
+    }
 
-    private func takeBack(_ id: ShelfItemID, _ word: Told) {
-        let rest = (told[id] ?? []).filter { $0 != word }
-        told[id] = rest.isEmpty ? nil : rest
+    /// What came of a word: known to have arrived, or not to have, or neither.
+    func answered(_ id: ShelfItemID, _ word: Told, _ outcome: SyncOutcome) {
+        switch outcome {
+        case .accepted:
+            guard let index = told[id]?.lastIndex(of: word) else { return }
+            told[id]?[index].latest = word.latest ?? serverNow
+        case .doubtful: break
+        case .sessionGone, .later, .refused:
+            let rest = (told[id] ?? []).filter { $0 != word }
+            told[id] = rest.isEmpty ? nil : rest
+        }
     }
 
     /// How long a word of ours may be on its way, its second try with a new token among it; milliseconds.
@@ -173,10 +194,9 @@ extension ShelfClient {
     /// A place as a server has it, dated by when it was true if it is a word of ours: a server notes when a place reached
     /// it, and one that was long on its way would pass for newer than what was listened to since.
     public func dated(_ place: Place) -> Place {
-        // Anyone may go to the start.
-        guard let id = ShelfItemID(place.item), place.isFinished || place.position >= .second else { return place }
+        guard let id = ShelfItemID(place.item) else { return place }
         let own = told[id]?.last { word in
-            word.isFinished == place.isFinished && (place.position - word.place).microseconds.magnitude < 100_000
+            word.isFinished == place.isFinished && word.isNear(place.position, noted: place.updated)
                 && word.at <= place.updated && place.updated <= word.sent + Self.longestWay
         }
         guard let own else { return place }
@@ -219,8 +239,6 @@ extension ShelfClient {
 }
 
 extension SyncOutcome {
-    fileprivate var isDoubtful: Bool { if case .doubtful = self { true } else { false } }
-
     fileprivate init(_ error: ShelfError) {
         self =
             switch error {

@@ -107,7 +107,7 @@ extension Service {
         finished: Bool
     ) async throws(ControlError) -> ProgressReport {
         let now = time.now
-        let made = sync.time(ofCommandFor: id, serverNow(of: id, at: now))
+        let made = commandTime(of: id, at: now)
         if let target {
             let place = Place(item: id, position: target, duration: duration, isFinished: finished, updated: made)
             if player.item?.id == id { told = place }

@@ -19,6 +19,8 @@ struct Finding {
     var title: String?
     /// Paused before it was found.
     var isHeld = false
+    /// Moved before it was found, which goes before the place that it was asked for with.
+    var moved: ItemID?
 }
 
 /// How something comes to be played.
@@ -46,18 +48,24 @@ extension Service {
             let play = player.wantsPlay || wish.plays && finding?.isHeld != true
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
-            let opened = try await source.open(found)
+            let opened = try await opened(found, of: source)
             try isStill(ticket)
             let jump = try await settled(jump, on: found.id)
             try isStill(ticket)
             let beginning = try start(
-                opened, jump: jump, journal: await journalled(found.id), knowsOurs: knowsOurs)
+                opened, jump: finding?.moved == found.id ? nil : jump, journal: await journalled(found.id),
+                knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: whole, as: wish)
         } catch {
             if ticket == opening, player.isOpening { failed(id, error, isTold: wish.turns) }
             throw ControlError(error)
         }
         try await plays()
+    }
+
+    private func opened(_ found: Found, of source: any Source) async throws(SourceError) -> Opened {
+        defer { sync { $0.ended(before: found.id, time.now) } }
+        return try await source.open(found)
     }
 
     private func beginFinding(_ id: ItemID, _ title: String?, _ ticket: Int) {
@@ -108,7 +116,7 @@ extension Service {
             await drain(limit: .seconds(2))
             let knowsOurs = sync.hasTold(id)
             let found = try await source.find(id)
-            let opened = try await source.open(found)
+            let opened = try await opened(found, of: source)
             guard ticket == opening else { return }
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: await journalled(id), own: place, knowsOurs: knowsOurs)

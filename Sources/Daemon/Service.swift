@@ -275,13 +275,14 @@ internal import Store
         let isOld =
             heard.listened == .zero && heard.why != .end
             && told.map { $0.item == heard.item && $0.position == heard.place } ?? false
-        let place = Place(
-            item: heard.item, position: heard.place, duration: player.item?.duration ?? .zero,
-            isFinished: heard.why == .end, updated: isOld ? told?.updated ?? serverNow : serverNow)
-        told = place
         let effects = sync.heard(heard, serverNow: serverNow, now)
         // The stretch is among the effects: both are kept together or not at all.
         let stretch = effects.lazy.compactMap { if case .save(let stretch) = $0 { stretch } else { nil } }.first
+        let updated = max(serverNow, stretch?.updated ?? .min)
+        let place = Place(
+            item: heard.item, position: heard.place, duration: player.item?.duration ?? .zero,
+            isFinished: heard.why == .end, updated: isOld ? told?.updated ?? updated : updated)
+        told = place
         let sitting = diary.heard(
             heard, rate: player.rate, session: sync.liveID(of: heard.item),
             day: heard.listened > .zero ? day(at: now.wall) : Day(number: 0), id: { UUID().uuidString.lowercased() },
@@ -299,13 +300,20 @@ internal import Store
 
     private func placed(_ item: ItemID, _ place: BookTime, _ now: Moment) {
         let duration = player.item?.duration ?? .zero
-        let made = sync.time(ofCommandFor: item, serverNow(of: item, at: now))
+        let made = commandTime(of: item, at: now)
         let written = Place(item: item, position: place, duration: duration, updated: made)
         told = written
+        finding?.moved = item
         store.post(.place(written))
         guard item.source == "abs" else { return }
         perform(
             sync.write(ProgressWrite(item: item, kind: .place, position: place, duration: duration, made: made), now))
+    }
+
+    /// By the server's clock, and after what is already known of the item, whatever that clock was set to.
+    func commandTime(of item: ItemID, at now: Moment) -> Int64 {
+        let known = told.flatMap { $0.item == item ? $0.updated + 1 : nil } ?? .min
+        return sync.time(ofCommandFor: item, max(serverNow(of: item, at: now), known))
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {

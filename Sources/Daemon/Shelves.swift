@@ -137,7 +137,7 @@ internal import Store
         }
         accounts.removeAll { $0.id == account.id }
         accounts.append(account)
-        clients[account.id] = nil
+        if let former = clients.removeValue(forKey: account.id) { try await client(account).goOn(from: former) }
         trouble = nil
     }
 

@@ -55,6 +55,13 @@ extension Player {
         // The source is about to say where the listener is.
         case .empty, .opening: return []
         case .playing where !isAsking: return from == goal ? [] : [.jumped(item.id, from: goal, to: from, .device)]
+        // What is open tells its place as the listener's; what begins anew is finished until something of it is heard.
+        case .playing where newer.isFinished, .loading where newer.isFinished:
+            let play = wantsPlay
+            unloaded()
+            (place, phase) = (goal, .opening(play: play))
+            partIndex = index(of: goal)
+            effects += [.unload, .close(item.id), .reopen(item.id, at: goal, play: play, after: .zero)]
         case .playing:
             question = nil
             moved(to: goal, now)

@@ -105,6 +105,8 @@ public struct Sync: Sendable {
     var writes: [ItemID: ProgressWrite] = [:]
     /// When the listener's last command for each item was given, delivered or not.
     var commanded: [ItemID: Int64] = [:]
+    /// When each item was listened to last, delivered or not.
+    var listened: [ItemID: Int64] = [:]
     /// Delivered as local sessions, where the server said that it does not hold them. Should it hold one after all, it
     /// writes its own count over ours when it ends it, which is when the next one is opened.
     var denied: [Stretch] = []
@@ -166,6 +168,7 @@ public struct Sync: Sendable {
         var effects: [Effect] = []
         for var stretch in stretches {
             if stretch.delivery == .open { stretch.delivery = .local }
+            listened[stretch.item] = max(listened[stretch.item] ?? .min, stretch.updated)
             stretch.isClosed = true
             effects.append(keep(relieved(stretch)))
         }
@@ -182,17 +185,25 @@ public struct Sync: Sendable {
         session: String, item: ItemID, at place: BookTime, duration: BookTime, serverNow: Int64,
         serverPlace: BookTime? = nil, _ now: Moment
     ) -> [Effect] {
-        var effects = retire()
-        guard let account = Self.account(of: item) else { return effects }
+        let effects = retire()
+        guard Self.account(of: item) != nil else { return effects }
+        live = Stretch(
+            id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
+        listened[item] = max(listened[item] ?? .min, serverNow)
+        // Begun elsewhere on purpose: the server is told, however short the listening.
+        live?.sentPlace = serverPlace
+        return effects + [.save(live!)] + pump(now)
+    }
+
+    /// A server was asked to open a session for this item, whatever it answered: it has ended those before.
+    public mutating func ended(before item: ItemID, _ now: Moment) -> [Effect] {
+        let account = Self.account(of: item)
+        var effects: [Effect] = []
         for stretch in denied where Self.account(of: stretch.item) == account && waiting[stretch.id] == nil {
             effects.append(keep(stretch))
         }
         denied.removeAll { Self.account(of: $0.item) == account }
-        live = Stretch(
-            id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
-        // Begun elsewhere on purpose: the server is told, however short the listening.
-        live?.sentPlace = serverPlace
-        return effects + [.save(live!)] + pump(now)
+        return effects + pump(now)
     }
 
     /// The listener listened, or moved the place.
@@ -205,6 +216,7 @@ public struct Sync: Sendable {
             // Whatever the clock says, it comes after a command that was given before.
             let after = commanded[heard.item].map { $0 + 1 } ?? .min
             stretch.updated = max(stretch.updated, serverNow, after)
+            listened[heard.item] = stretch.updated
             // Outlived by this: sent again when the listener asks for it, a refused one would move the place back.
             if writes[heard.item]?.refusal != nil {
                 writes[heard.item] = nil
@@ -227,8 +239,7 @@ public struct Sync: Sendable {
     /// When a command of this moment was given: whatever the clock says, it comes after what was heard before, and after
     /// the commands before it.
     public func time(ofCommandFor item: ItemID, _ serverNow: Int64) -> Int64 {
-        let heard = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == item }
-        return max(serverNow, heard.map { $0.updated + 1 }.max() ?? .min, commanded[item] ?? .min)
+        max(serverNow, listened[item].map { $0 + 1 } ?? .min, commanded[item] ?? .min)
     }
 
     /// Takes the place of an earlier one for the item, a refused one too.

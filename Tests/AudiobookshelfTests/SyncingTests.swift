@@ -116,7 +116,7 @@ private let book = ItemID("abs:\(accountID)/book")!
                     return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
                 case ("GET", _):
                     return .json([
-                        "libraryItemId": "book", "currentTime": .number(serverPlace), "lastUpdate": 1_795_223_700_000,
+                        "libraryItemId": "book", "currentTime": .number(serverPlace), "lastUpdate": 1_795_223_602_000,
                     ])
                 default: return .text("OK")
                 }
@@ -130,7 +130,7 @@ private let book = ItemID("abs:\(accountID)/book")!
         let outcomes = await shelf.deliver([stretch], device: device)
         let isOurs = serverPlace == 300
         #expect(outcomes["s"] == .accepted(placeTaken: isOurs))
-        let patch: JSON = ["currentTime": 20, "duration": 1000, "progress": 0.02, "lastUpdate": 1_795_223_700_000]
+        let patch: JSON = ["currentTime": 20, "duration": 1000, "progress": 0.02, "lastUpdate": 1_795_223_602_000]
         #expect(bodies.withLock { $0.contains(patch) } == isOurs)
     }
 
@@ -145,7 +145,7 @@ private let book = ItemID("abs:\(accountID)/book")!
                     return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
                 case ("GET", _):
                     return .json([
-                        "libraryItemId": "book", "currentTime": 300, "lastUpdate": 1_795_223_700_000,
+                        "libraryItemId": "book", "currentTime": 300, "lastUpdate": 1_795_223_602_000,
                     ])
                 case ("POST", "sync"):
                     let isFirst = asked.withLock { asked in
@@ -179,7 +179,7 @@ private let book = ItemID("abs:\(accountID)/book")!
                 case ("POST", "local-all"):
                     return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
                 case ("GET", _):
-                    return .json(["libraryItemId": "book", "currentTime": 0, "lastUpdate": 1_795_223_700_000])
+                    return .json(["libraryItemId": "book", "currentTime": 0, "lastUpdate": 1_795_223_602_000])
                 case ("POST", "sync"): throw .lost(host: "x", reason: "r")
                 default: return .text("OK")
                 }
@@ -213,6 +213,71 @@ private let book = ItemID("abs:\(accountID)/book")!
         }
     }
 
+    /// A server that takes local sessions, has one record of progress and notes what is patched.
+    private func keeping(_ progress: JSON, taken: Bool) throws -> ShelfClient {
+        try client(
+            FakeTransport { request in
+                switch request.method {
+                case "GET": return .json(progress)
+                case "POST" where request.path.hasSuffix("local-all"):
+                    return .json(["results": [["id": "s", "success": true, "progressSynced": .bool(taken)]]])
+                case "PATCH": bodies.withLock { $0.append(request.json) }
+                default: break
+                }
+                return .text("OK")
+            })
+    }
+
+    private func stretch(at place: Double) -> Stretch {
+        var stretch = Stretch(
+            id: "s", item: book, started: 1000, startPlace: .zero, duration: .seconds(1000), delivery: .local)
+        (stretch.place, stretch.updated) = (.seconds(place), 1_795_223_500_000)
+        return stretch
+    }
+
+    @Test func aFirstStretchIsDatedByWhenItWasTrue() async throws {
+        let late: JSON = ["libraryItemId": "book", "currentTime": 17, "lastUpdate": 1_795_223_600_000]
+        let shelf = try keeping(late, taken: true)
+        #expect(await shelf.deliver([stretch(at: 17)], device: device)["s"] == .accepted(placeTaken: true))
+        let patch: JSON = [
+            "currentTime": 17, "duration": 1000, "progress": 0.017, "lastUpdate": 1_795_223_500_000,
+        ]
+        #expect(bodies.withLock { $0 } == [patch])
+        for other in [
+            late.merging(["lastUpdate": 1_795_223_500_000]), late.merging(["currentTime": 20]),
+            late.merging(["isFinished": true]),
+        ] {
+            _ = try await keeping(other, taken: true).deliver([stretch(at: 17)], device: device)
+        }
+        #expect(bodies.withLock { $0.count } == 1)
+    }
+
+    @Test func whatWasFinishedAtItsStartAndBeganAnewThereIsUnfinished() async throws {
+        let finished: JSON = [
+            "libraryItemId": "book", "currentTime": 0, "isFinished": true, "lastUpdate": 1_795_223_500_000,
+        ]
+        _ = try await keeping(finished, taken: true).deliver([stretch(at: 0)], device: device)
+        #expect(bodies.withLock { $0.map { $0["isFinished"] } } == [false])
+    }
+
+    /// Told and answered long before, it is not ours that the server has noted since, be it the same place.
+    @Test(arguments: [true, false]) func anotherDeviceMayFinishWhereWeDid(_ isOther: Bool) async throws {
+        let noted: Int64 = isOther ? 1_795_223_700_000 : 1_795_223_601_000
+        let finished: JSON = [
+            "libraryItemId": "book", "currentTime": 1000, "isFinished": true, "lastUpdate": .number(Double(noted)),
+        ]
+        let shelf = try keeping(finished, taken: false)
+        try await shelf.write(
+            ProgressWrite(
+                item: book, kind: .finish, position: .seconds(1000), duration: .seconds(1000), made: 1_795_223_600_000))
+        var later = stretch(at: 60)
+        later.updated = 1_795_223_602_000
+        #expect(await shelf.deliver([later], device: device)["s"] == .accepted(placeTaken: !isOther))
+        let next = try client(FakeTransport { _ in .text("OK") })
+        await next.goOn(from: shelf)
+        #expect(await next.told == shelf.told, "a new login forgets none of it")
+    }
+
     /// The first word about an item counts as said when it came, so that what was listened to after it seems older.
     @Test func listeningGoesOverAFinishOfOurOwnThatCameLate() async throws {
         let shelf = try client(
@@ -222,7 +287,7 @@ private let book = ItemID("abs:\(accountID)/book")!
                 case ("GET", 1): return .text("Not Found", status: 404)
                 case ("GET", _):
                     return .json([
-                        "libraryItemId": "book", "currentTime": 0, "isFinished": true, "lastUpdate": 1_795_223_700_000,
+                        "libraryItemId": "book", "currentTime": 0, "isFinished": true, "lastUpdate": 1_795_223_602_000,
                     ])
                 case ("POST", _):
                     return .json(["results": [["id": "s", "success": true, "progressSynced": false]]])

@@ -107,10 +107,14 @@ import Listening
                 return
             }
             if isMoving {
+                // Asked for again where it stands, that is no news.
+                let isThere = before.places.contains { abs($0.lowerBound - place) < 0.01 } && entry.finished == false
                 if entry.finished == true { entry.finished = nil }
                 entry.places.append(place...place)
-                entry.at = now()
-                entry.isMisdated = !isClockKnown()
+                if !isThere {
+                    entry.at = now()
+                    entry.isMisdated = !isClockKnown()
+                }
             } else if isOwn {
                 entry.places = [place...place]
             } else {
@@ -180,9 +184,10 @@ import Listening
         if isMoving { change(thing) { $0.landing = place } }
         // Going back a little at resuming is no move before it is heard.
         if !isMoving {
-            change(thing) { entry in
-                entry.places.append(from.seconds...from.seconds)
-                entry.rewound = (from.seconds, 0)
+            change(thing) { present in
+                present.at = entry.at
+                present.places.append(from.seconds...from.seconds)
+                present.rewound = (from.seconds, 0)
             }
         }
     }
@@ -259,7 +264,11 @@ import Listening
     /// The disk holds all that was heard up to now.
     func safe() {
         for thing in entries.keys {
-            change(thing) { $0.trail = $0.places }
+            change(thing) { entry in
+                entry.trail = entry.places
+                // Not written down before the first second of it is over.
+                if let rewound = entry.rewound, rewound.heard < 1.01 { entry.trail.append(rewound.from...rewound.from) }
+            }
         }
     }
 

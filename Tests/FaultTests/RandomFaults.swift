@@ -27,7 +27,12 @@ import Testing
     }
 
     /// Each of these went wrong once.
-    @LoopActor @Test(arguments: [2297, 2375, 2451, 2489, 2802, 2851, 2916, 2943, 3053, 3281, 3415] as [UInt64])
+    @LoopActor
+    @Test(
+        arguments: [
+            1271, 2297, 2375, 2451, 2489, 2802, 2851, 2916, 2943, 3053, 3281, 3415, 3656, 3903, 4301, 4406, 4452,
+            4709, 4851, 5001, 5156, 5320, 5379, 5465, 5727, 5776,
+        ] as [UInt64])
     func whatWasMendedStaysSo(_ seed: UInt64) async throws {
         try await judge(seed, 50)
     }

@@ -209,6 +209,8 @@ import Listening
             // So long sleep is put off, as `Surroundings` does.
             await rig.answered(within: 2) { await service.settle() }
         }
+        // What is heard up to now is heard now.
+        rig.life.engine.settle()
         rig.time.sleep(Double(minutes) * 60)
         if isTold { service.networkIsBack() }
         await rig.settle()

@@ -185,8 +185,22 @@ import Testing
         desk = paused(3600)
         desk.send(.play)
         desk.send(.answered(try #require(desk.question), newer: place(175, finished: true)))
-        #expect(desk.player.phase == .playing && desk.position == 0 && !desk.player.isFinished)
-        #expect(desk.effects.contains(move(70, 0)))
+        #expect(desk.player.phase == .opening(play: true) && desk.position == 0 && !desk.player.isFinished)
+        #expect(
+            desk.effects == [
+                .took(place(175, finished: true)), .unload, .close(emma.id),
+                .reopen(emma.id, at: .zero, play: true, after: .zero), move(70, 0), .seeked,
+            ], "in a session of its own, which tells nothing before something is heard")
+    }
+
+    @Test func whatIsFinishedElsewhereWhileItLoadsBeginsAnewInItsOwnSession() {
+        var desk = paused(5)
+        desk.send(.stop)
+        desk.send(.play)
+        desk.send(.open(emma, at: .seconds(70), play: true, rate: 1))
+        desk.send(.elsewhere(place(175, finished: true)))
+        #expect(desk.player.phase == .opening(play: true) && desk.position == 0)
+        #expect(desk.effects.contains(.reopen(emma.id, at: .zero, play: true, after: .zero)))
     }
 
     @Test func anotherItemsPlaceChangesNothing() {

@@ -222,14 +222,12 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
             if case .local? = wire.request { wire.answer(.rows(["s": nil])) }
         }
         #expect(wire.rows.isEmpty && wire.sent.isEmpty)
-        wire.open("t", at: 48)
+        wire.take(wire.sync.ended(before: emma.id, wire.now))
         guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
         #expect(rows.map(\.id) == ["s"] && rows.first?.listened == .seconds(48))
         wire.answer(.rows(["s": nil]))
-        wire.close()
-        wire.answer(.accepted)
-        wire.open("u", at: 48)
-        #expect(wire.sent.isEmpty, "once")
+        wire.take(wire.sync.ended(before: emma.id, wire.now))
+        #expect(wire.sent.isEmpty && wire.rows.isEmpty, "once")
     }
 
     /// A server that held the session all the while has ended it with its own count.
