@@ -48,14 +48,14 @@ extension Service {
             let stretches = try await store.stretches()
             let places = try await store.places(of: stretches.map(\.item))
             for stretch in stretches {
-                // Moved since, without listening there. What the server had before that is a word of ours as well.
-                guard let place = places[stretch.item], place.updated > stretch.updated else { continue }
+                // What the server had before the last move is a word of ours.
                 if let sent = stretch.sentPlace, sent != .unknown {
                     await shelves.tell(
                         Place(
                             item: stretch.item, position: sent, duration: stretch.duration, updated: stretch.updated))
                 }
-                await shelves.tell(place)
+                // Moved since, without listening there.
+                if let place = places[stretch.item], place.updated > stretch.updated { await shelves.tell(place) }
             }
             let writes = try await store.progressWrites()
             let bookmarks = try await store.owedBookmarks()

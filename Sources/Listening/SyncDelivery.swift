@@ -157,6 +157,8 @@ extension Sync {
                 // Absolute numbers under the same id are safe to repeat; a difference is not. A 404 may be a proxy's:
                 // until it is closed the server is taken to hold the session.
                 stretch.delivery = .local
+                // Back where it was before, it is told so all the same.
+                if outcome == .doubtful { stretch.sentPlace = .unknown }
             }
         }
     }

@@ -69,6 +69,7 @@ final class FaultProxy: Sendable {
     private let log = Locked<[String]>([])
     private let gate = Locked((isDown: false, isOver: false))
     private let refusals = Locked(0)
+    private let slow = Locked(0)
     private let wake = DispatchSemaphore(value: 0)
 
     /// - Parameter wait: calls `then` when so many seconds of fake time have passed, or the client has died; meanwhile
@@ -122,6 +123,8 @@ final class FaultProxy: Sendable {
     func clear() { plan.withLock { $0 = [] } }
 
     var isDown: Bool { gate.withLock { $0.isDown } }
+    /// A request has left dogear and not come to the server.
+    var isSlow: Bool { slow.withLock { $0 > 0 } }
 
     /// Nothing listens: connections are refused.
     func setDown(_ isDown: Bool) {
@@ -180,15 +183,21 @@ final class FaultProxy: Sendable {
         switch fault {
         case nil: answer(connection, request, act(request))
         case .delay(let seconds):
+            slow.withLock { $0 += 1 }
             wait(endpoint, seconds) { isAlive in
                 Thread.detachNewThread { [self] in
                     // Whoever died with a request under way may have been heard or not; here by the length of its wait.
                     let answer = isAlive || seconds % 2 == 0 ? act(request) : nil
+                    slow.withLock { $0 -= 1 }
                     if let answer { self.answer(connection, request, answer) } else { close(connection) }
                 }
             }
         case .late(let seconds):
-            wait(nil, seconds) { [self] _ in _ = act(request) }
+            slow.withLock { $0 += 1 }
+            wait(nil, seconds) { [self] _ in
+                _ = act(request)
+                slow.withLock { $0 -= 1 }
+            }
             close(connection)
         case .dropBefore: close(connection)
         case .status(let status): answer(connection, request, error(status))

@@ -34,6 +34,8 @@ import Listening
         /// server's place is one of ours that came late, for so long as a place may be on its way.
         var isInherited = false
         var isCommanded = false
+        /// Seconds of sound since it last stood still.
+        var run = 0.0
         var rival: Rival?
     }
 
@@ -41,6 +43,8 @@ import Listening
         var place: Double
         var finished: Bool
         var at: Int64
+        /// Something of ours was on its way when this was said: the server heeds whoever comes last.
+        var isContested = false
     }
 
     /// Milliseconds within which nobody can say whose word was the last: the server's `Date` carries whole seconds, and it
@@ -141,6 +145,8 @@ import Listening
         guard let thing = Thing.of(length: length.seconds), time > .zero else { return }
         change(thing) { entry in
             entry.played += time.seconds
+            let stoodStill = now() - Int64(time.seconds * 1000) > entry.at + 50
+            entry.run = (stoodStill ? 0 : entry.run) + time.seconds
             entry.freshly += time.seconds
             (entry.isCommanded, entry.isInherited) = (false, false)
             let place = to.seconds
@@ -231,8 +237,8 @@ import Listening
                 if let rival = entry.rival, rival.at >= entry.at - Ledger.doubt {
                     entry.places.append(rival.place...rival.place)
                 }
-                // Begun anew, that is where it stands.
-                if entry.finished == true, let begun = entry.begun { entry.places = [begun...begun] }
+                // Begun anew, that is where it stands; with something else opened since, or where it was before.
+                if entry.finished == true, let begun = entry.begun { entry.places.append(begun...begun) }
                 entry.finished = false
             case .restart:
                 entry.places = [0...0]
@@ -261,6 +267,11 @@ import Listening
         }
     }
 
+    /// The next run does not know what became of a request that was under way.
+    func left() {
+        for thing in entries.keys { change(thing) { $0.isInherited = $0.isCommanded } }
+    }
+
     /// The disk holds all that was heard up to now.
     func safe() {
         for thing in entries.keys {
@@ -279,12 +290,14 @@ import Listening
             change(thing) { entry in
                 if let begun = entry.begun { entry.places.append(begun...begun) }
                 entry.begun = nil
-                entry.isInherited = entry.isCommanded
             }
         }
+        left()
         for thing in entries.keys where isPower {
             change(thing) { entry in
                 if entry.trail.count > 1 || entry.trail != entry.places {
+                    // What another device said meanwhile is newer than what is left.
+                    entry.isMisdated = true
                     entry.slack += 15
                     entry.places = entry.trail + entry.places
                     if entry.finished != nil, entry.trail.count > 1 { entry.finished = nil }
@@ -295,6 +308,10 @@ import Listening
         if let thing {
             change(thing) { entry in
                 entry.slack += 1.01
+                if entry.run < 1.01 {
+                    entry.isMisdated = true
+                    if entry.rival?.finished == true { entry.finished = nil }
+                }
                 entry.places = entry.places.map { max(0, $0.lowerBound - 1.01 * rate)...$0.upperBound }
                 // The second that may be lost is the one in which it went back.
                 if let rewound = entry.rewound, rewound.heard < 1.01 {

@@ -229,7 +229,10 @@ import Listening
         let place = finished ? place : min(place, thing.length - 11)
         rig.upstream.write(thing, place: place, finished: finished)
         let now = rig.time.now.wall
-        rig.ledger.change(thing) { $0.rival = Ledger.Rival(place: place, finished: finished, at: now) }
+        let isContested = rig.proxy.isSlow
+        rig.ledger.change(thing) { entry in
+            entry.rival = Ledger.Rival(place: place, finished: finished, at: now, isContested: isContested)
+        }
     }
 
     private func deliver(_ thing: Thing, _ place: Double, _ minutes: Int) {
@@ -311,8 +314,10 @@ import Listening
         let place = rig.upstream.place(of: thing)
         let doubt = Ledger.doubt + (entry.isInherited ? Sync.freshness : 0)
         let isTheirs =
-            entry.rival.map { $0.at > max(entry.at, entry.begunAt) + doubt } ?? false && !entry.isMisdated
-        let mayBeTheirs = entry.rival.map { $0.at >= entry.at - Ledger.doubt || entry.isMisdated } ?? false
+            entry.rival.map { !$0.isContested && $0.at > max(entry.at, entry.begunAt) + doubt } ?? false
+            && !entry.isMisdated
+        let mayBeTheirs =
+            entry.rival.map { $0.isContested || $0.at >= entry.at - Ledger.doubt || entry.isMisdated } ?? false
         if isTheirs, let rival = entry.rival {
             guard let place, place.isFinished == rival.finished, abs(place.position - rival.place) < 1 else {
                 return rig.ledger.blame("\(thing.name): another device's newer place \(rival) became \(place as Any)")

@@ -170,6 +170,17 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.rows.isEmpty)
     }
 
+    @Test func aPlaceWhoseAnswerWasLostIsTakenBack() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(0, to: 30, .seek)
+        wire.answer(.doubtful)
+        wire.hear(0, to: 0, .seek)
+        wire.pass(2)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.map(\.place) == [.zero])
+    }
+
     @Test func aCloseThatSeemedLostMayHaveWrittenTheServersCount() {
         var wire = Wire()
         wire.open("s")
