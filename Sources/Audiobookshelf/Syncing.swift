@@ -144,7 +144,10 @@ extension ShelfClient {
             _ = try await answer(.patchProgress(id, body: .object(fields)))
             return .accepted(placeTaken: true)
         } catch {
-            return isTaken || !error.isTemporary ? outcome : .later(error)
+            if isTaken { return outcome }
+            // That may have been a proxy's word, for some time.
+            if case .notFound = error, serverNow - stretch.updated < 3_600_000 { return .later(error) }
+            return error.isTemporary ? .later(error) : outcome
         }
     }
 

@@ -61,7 +61,6 @@ private func blockedSignals() -> sigset_t {
     private var service: Service?
     private var bus: Bus?
     private var isLeaving = false
-    private var thrift: LoopTimer?
 
     nonisolated init(environment: [String: String]) { self.environment = environment }
 
@@ -125,7 +124,6 @@ private func blockedSignals() -> sigset_t {
         let notices = Notices(of: service, bus: bus)
         service.notices = notices
         shelves.onSignedOut = { notices.signedOut($0) }
-        service.onOpened = { self.thrift = LoopActor.timer(after: .seconds(5)) { Thrift.giveBack() } }
         service.librarian = Librarian(catalogue: try await catalogue.value, shelves: shelves)
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
         await service.restore()

@@ -183,7 +183,6 @@ extension Service {
         if let account = ShelfItemID(item.id)?.account, live.account?.id != account || live.state != .connected {
             Task { @LoopActor in await self.refreshBookmarks(account) }
         }
-        onOpened?()
     }
 
     /// The picture that is already here, so that it is announced together with the rest.

@@ -96,8 +96,6 @@ internal import Store
     private(set) var heldPosition: BookTime?
     private var isAnnouncing = false
     let onQuit: @LoopActor () -> Void
-    /// An item is loaded.
-    var onOpened: (@LoopActor () -> Void)?
 
     /// - Parameter spread: random, 0..<1: how far tries again lie apart.
     init(

@@ -17,6 +17,7 @@ internal import SDBus
     private var isPlaying = false
     /// Ends the wait for what a pause leaves to be done.
     private var limit: LoopTimer?
+    private var thrift: LoopTimer?
 
     init(of service: Service, bus: Bus) {
         self.service = service
@@ -42,6 +43,7 @@ internal import SDBus
         guard isPlaying != self.isPlaying else { return }
         self.isPlaying = isPlaying
         machine?.preventsSleep = isPlaying && service.settings.inhibitSleep
+        giveBack(after: .seconds(5))
         limit?.cancel()
         guard !isPlaying else {
             machine?.delaysSleep = true
@@ -53,6 +55,15 @@ internal import SDBus
             await self.service.settle()
             // Playing again, or paused again, meanwhile: then this pause is no longer the one to wait for.
             if limit.isPending { limit.fire() }
+        }
+    }
+
+    /// What beginning needed, and from then on what calls and changes leave behind; while nothing plays only once.
+    private func giveBack(after delay: BookTime) {
+        thrift?.cancel()
+        thrift = service.time.timer(after: delay) {
+            Thrift.giveBack()
+            if self.isPlaying { self.giveBack(after: .seconds(60)) }
         }
     }
 

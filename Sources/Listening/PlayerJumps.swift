@@ -63,7 +63,12 @@ extension Player {
         let from = spot
         // From the start of what was heard to its end to that start, or on from its end: nobody takes back a finish by
         // going nowhere.
-        if phase == .stopped, goal == from, cause != .undo { return [] }
+        if goal == from, cause != .undo {
+            switch phase {
+            case .stopped, .opening: return []
+            case .empty, .loading, .playing, .paused: break
+            }
+        }
         var effects: [Effect] = []
         switch phase {
         case .empty: return []

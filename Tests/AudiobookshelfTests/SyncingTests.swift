@@ -260,6 +260,26 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(bodies.withLock { $0.map { $0["isFinished"] } } == [false])
     }
 
+    /// A proxy's 404 to the `PATCH` gives nothing up.
+    @Test(arguments: [true, false]) func aPlaceThatCouldNotBePutRightIsToldAgain(_ isRecent: Bool) async throws {
+        let shelf = try client(
+            FakeTransport { request in
+                switch request.method {
+                case "GET": .json(["libraryItemId": "book", "currentTime": 49, "lastUpdate": 1_795_223_600_000])
+                case "POST" where request.path.hasSuffix("local-all"):
+                    .json(["results": [["id": "s", "success": true, "progressSynced": false]]])
+                case "PATCH": .text("Not Found", status: 404)
+                default: .text("OK")
+                }
+            })
+        var late = stretch(at: 53)
+        late.updated = 1_795_223_600_000 - (isRecent ? 60_000 : 7_200_000)
+        await shelf.tell(ShelfItemID(book)!, .seconds(49), at: late.updated - 4000)
+        let outcome = await shelf.deliver([late], device: device)["s"]
+        if case .later? = outcome { #expect(isRecent) } else { #expect(outcome == .accepted(placeTaken: false)) }
+        #expect(isRecent == (outcome != .accepted(placeTaken: false)))
+    }
+
     /// Told and answered long before, it is not ours that the server has noted since, be it the same place.
     @Test(arguments: [true, false]) func anotherDeviceMayFinishWhereWeDid(_ isOther: Bool) async throws {
         let noted: Int64 = isOther ? 1_795_223_700_000 : 1_795_223_601_000
