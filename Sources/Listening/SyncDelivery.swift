@@ -164,7 +164,11 @@ extension Sync {
     }
 
     private mutating func settleClose(_ id: String, _ outcome: Outcome) -> [Effect] {
-        if case .doubtful = outcome { return [] }
+        if case .doubtful = outcome {
+            // Then the next 404 may be the trace of this one.
+            seemsGone.remove(id)
+            return []
+        }
         // A session that the server still holds after all it would end by itself, with its own count over ours.
         if outcome == .gone, waiting[id]?.isUnsent == true, seemsGone.insert(id).inserted { return [] }
         let isTold = seemsGone.remove(id) != nil && outcome == .gone

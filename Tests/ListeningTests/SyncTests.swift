@@ -197,6 +197,23 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(rows.first?.listened == .seconds(30))
     }
 
+    @Test func aSessionThatSeemedGoneMayHaveEndedByALostClose() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.doubtful)
+        wire.close()
+        wire.pass(2)
+        wire.answer(.gone)
+        wire.answer(.rows(["s": nil]))
+        #expect(wire.request == .close(stretch: "s", item: emma.id))
+        wire.answer(.doubtful)
+        wire.pass(2)
+        wire.answer(.gone)
+        guard case .local(let rows)? = wire.request else { return #expect(Bool(false)) }
+        #expect(rows.first?.listened == .seconds(30))
+    }
+
     @Test func aServerThatTakesNoLocalSessionsNowIsAskedAgainAndHoldsNothingUp() {
         var wire = Wire()
         wire.open("s")
