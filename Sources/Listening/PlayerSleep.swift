@@ -165,14 +165,15 @@ extension Player {
         let from = fade.flatMap { $0.load == load ? $0.from : nil }
         slept = sleep?.asked
         sleep = nil
-        var effects = pause(now)
+        // What is jumped to is made ready at once, so that the full sound has to be back before.
+        var effects = pause(now) + endFade()
         if options.sleepRewinds, let from, from < place {
             effects += jump(to: from, .sleep, now)
         } else if partIndex != index(of: place) {
             partIndex = index(of: place)
             effects.append(.seeked)
         }
-        return effects + endFade() + [.sleepChanged]
+        return effects + [.sleepChanged]
     }
 
     /// The item was played to its end.
