@@ -138,8 +138,12 @@ internal import Store
         heedWhileFinding(event)
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
+        let seeked = effects.contains(.seeked)
+        // What the desktop waits for comes before rows and requests, where these change nothing of it.
+        let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
+        if isShown { announce(seeked: seeked) }
         for effect in effects { perform(effect, now) }
-        announce(seeked: effects.contains(.seeked))
+        if !isShown { announce(seeked: seeked) }
         schedulePlayer()
         settleWaiters()
         live.follow(player.item?.id)
@@ -406,5 +410,17 @@ internal import Store
         let waiting = drains
         drains = []
         for continuation in waiting { continuation.resume() }
+    }
+}
+
+extension Player.Effect {
+    /// Carrying it out changes nothing of what clients are shown: they can be told before.
+    fileprivate var isBehindWhatIsShown: Bool {
+        switch self {
+        case .start, .pause, .seek, .setRate, .setVolume, .fade, .heard, .jumped, .placed, .seeked, .rememberRate,
+            .sleepChanged:
+            true
+        case .load, .unload, .reopen, .follow, .close, .finished, .ranOut, .ask, .took: false
+        }
     }
 }
