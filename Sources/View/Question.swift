@@ -13,6 +13,9 @@ public enum Question: Hashable, Sendable {
     case show(String)
     case act(Act)
 
+    /// The listener wants something done.
+    public var isAct: Bool { if case .act = self { true } else { false } }
+
     /// Rows of one page.
     static let pageSize = 50
 

@@ -11,6 +11,8 @@ import View
     private let name: String
     private let handler: @LoopActor (ViewEvent) -> Void
     private var matches: [SignalMatch] = []
+    /// As far as is known: what opened the view started it.
+    private var isThere = true
     private let starter = Starter()
     private static let driver = "org.freedesktop.DBus"
     /// Microseconds for an answer.
@@ -28,8 +30,9 @@ import View
         let owners = try bus.match(
             sender: Self.driver, path: "/org/freedesktop/DBus", interface: Self.driver, member: "NameOwnerChanged",
             first: name
-        ) { values, _ in
+        ) { [weak self] values, _ in
             guard values.count == 3, let owner = try? values[2].string() else { return }
+            self?.isThere = !owner.isEmpty
             handler(owner.isEmpty ? .left : .appeared)
         }
         matches.append(owners)
@@ -57,11 +60,15 @@ import View
 
     /// What the daemon answers comes in its order with the signals: none is shown that a later one has put right.
     ///
+    /// A daemon that is not there is started, but not by what the view only wanted to know of one that has just left: that
+    /// is seen first, and the listener's next key starts it.
+    ///
     /// - Parameter answered: gets the report as JSON, or why there is none.
     func ask(_ question: Question, answered: @escaping @LoopActor (Result<String, ControlError>) -> Void) {
         let (member, arguments) = question.call
+        let starts = !isThere || question.isAct
         call(member, arguments) { [starter, weak self] outcome in
-            guard case .failure(let error) = outcome, Link.isUnstartable(error) else {
+            guard case .failure(let error) = outcome, starts, Link.isUnstartable(error) else {
                 return answered(outcome.mapError(Link.sentence))
             }
             Task { @LoopActor in
