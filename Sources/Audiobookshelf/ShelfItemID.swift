@@ -17,8 +17,10 @@ public struct ShelfItemID: Hashable, Sendable {
     }
 
     public init?(_ id: ItemID) {
-        let parts = id.key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard id.source == Self.source, parts.count == 2 || parts.count == 3 else { return nil }
+        guard id.source == Self.source else { return nil }
+        let parts = id.key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        guard parts.count == 2 || parts.count == 3 else { return nil }
         self.init(account: parts[0], item: parts[1], episode: parts.count == 3 ? parts[2] : nil)
     }
 
