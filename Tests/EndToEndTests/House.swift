@@ -37,7 +37,8 @@ final class House: Sendable {
         // However slow this computer is, a server that answers is heard.
         all["DOGEAR_PATIENCE"] = "\(120 * Sanitizer.patience)"
         // Looking at every plugin anew for each home takes seconds.
-        all["GST_REGISTRY"] = "\(Sounds.folder)/gstreamer.registry"
+        all["GST_REGISTRY"] =
+            ProcessInfo.processInfo.environment["GST_REGISTRY"] ?? "\(Sounds.folder)/gstreamer.registry"
         all["TZ"] = "UTC"
         self.environment = all.merging(environment) { $1 }
     }

@@ -5,7 +5,8 @@ import Testing
 /// The keeping of the place under every fault: dogear's own machines, journal and client against the stand-in, in time
 /// turned by hand.
 ///
-/// `DOGEAR_FAULT_SEQUENCES=N` runs so many random sequences, `DOGEAR_FAULT_SEED=S` exactly one.
+/// `DOGEAR_FAULT_SEQUENCES=N` runs so many random sequences, `DOGEAR_FAULT_SEED=S` exactly one. Several processes can
+/// share them: `DOGEAR_FAULT_SHARE=1/2` runs every second one, `2/2` the others.
 @Suite struct RandomFaults {
     @LoopActor @Test func whateverHappensNothingIsLost() async throws {
         let environment = ProcessInfo.processInfo.environment
@@ -15,7 +16,8 @@ import Testing
         }
         let count = UInt64(environment["DOGEAR_FAULT_SEQUENCES"].flatMap { Int($0) } ?? 500)
         let first = environment["DOGEAR_FAULT_FIRST"].flatMap { UInt64($0) } ?? 1
-        var seeds = (first..<first + count).makeIterator()
+        let (share, shares) = Self.share(environment["DOGEAR_FAULT_SHARE"])
+        var seeds = (first..<first + count).filter { $0 % shares == share }.makeIterator()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 if let seed = seeds.next() { group.addTask { try await judge(seed, length) } }
@@ -24,6 +26,12 @@ import Testing
                 if let seed = seeds.next() { group.addTask { try await judge(seed, length) } }
             }
         }
+    }
+
+    private static func share(_ text: String?) -> (UInt64, UInt64) {
+        let parts = (text ?? "").split(separator: "/").compactMap { UInt64($0) }
+        guard parts.count == 2, 1...parts[1] ~= parts[0] else { return (0, 1) }
+        return (parts[0] - 1, parts[1])
     }
 
     /// Each of these went wrong once.

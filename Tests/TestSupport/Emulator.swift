@@ -16,6 +16,8 @@ public struct Emulator: Sendable {
     public private(set) var unknown: [String] = []
     /// How many frames came, each between two marks.
     public private(set) var frames = 0
+    /// How often anything of it may have changed.
+    public private(set) var changes = 0
     /// The picture over the cells, by the graphics protocol of kitty.
     public private(set) var image: Image?
     /// What a picture is made of, before it is shown.
@@ -53,6 +55,7 @@ public struct Emulator: Sendable {
 
     /// What was on it is cut or filled up, as terminals do.
     public mutating func resize(columns: Int, rows: Int) {
+        changes += 1
         (self.columns, self.rows) = (columns, rows)
         func fitted<Element>(_ old: [[Element]], _ blank: Element) -> [[Element]] {
             (0..<rows).map { y in
@@ -68,6 +71,7 @@ public struct Emulator: Sendable {
     }
 
     public mutating func feed(_ more: some Sequence<UInt8>) {
+        changes += 1
         pending += more
         var start = 0
         while start < pending.count, let length = step(at: start) {

@@ -73,7 +73,13 @@ public final class PseudoTerminal: Sendable {
 
     @discardableResult
     public func shows(_ text: String) async throws -> Emulator {
-        try await until("'\(text)' on the screen") { $0.text.contains(text) }
+        var seen: Int?
+        return try await until("'\(text)' on the screen") { screen in
+            // Nothing new: most looks are such ones.
+            guard screen.changes != seen else { return false }
+            seen = screen.changes
+            return screen.text.contains(text)
+        }
     }
 
     /// Waits for the program's end.
