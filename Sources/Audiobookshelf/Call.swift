@@ -14,6 +14,8 @@ struct Call: Sendable {
     var bodyLimit = 64 << 20
     /// Sent as it is, instead of ``body``.
     var text: String?
+    /// Every version of the server has this route: it says in a word that what is asked for is not there.
+    var isOfEveryServer = false
     /// For people, when it is not there.
     var what = "what was asked for"
 
@@ -150,12 +152,14 @@ extension Call {
         Call("POST", "/api/me/item/:id/bookmark", id.item).with {
             $0.body = ["time": .number(seconds), "title": .string(title)]
             $0.what = id.id.description
+            $0.isOfEveryServer = true
         }
     }
 
     static func removeBookmark(_ id: ShelfItemID, at seconds: Double) -> Call {
         Call("DELETE", "/api/me/item/:id/bookmark/:time", id.item, JSON.number(seconds).string ?? "0").with {
             $0.what = "that bookmark"
+            $0.isOfEveryServer = true
         }
     }
 
@@ -212,6 +216,9 @@ extension Call {
             } else {
                 Call(method, "/api/me/progress/:libraryItemId", id.item)
             }
-        return call.with { $0.what = id.id.description }
+        return call.with {
+            $0.what = id.id.description
+            $0.isOfEveryServer = true
+        }
     }
 }

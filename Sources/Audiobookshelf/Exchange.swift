@@ -35,6 +35,9 @@ extension HTTPResponse {
         case 401: throw .signedOut(server: server.description)
         case 403 where isPage: throw .notAudiobookshelf(server: server.description)
         case 403: throw .forbidden(server: server.description)
+        // A server on the move: what is before it knows no such route.
+        case 404 where call.isOfEveryServer && !isOwnAbsence:
+            throw .serverFault(server: server.description, status: 404)
         case 404: throw .notFound(what: call.what)
         case 429: throw .rateLimited(server: server.description, retryAfter: retryAfter)
         case 500...: throw .serverFault(server: server.description, status: status)
@@ -50,6 +53,9 @@ extension HTTPResponse {
 
     /// The server's own 401 to a token exchange, `{"error": "Refresh token expired"}`.
     var isOwnRefusalOfExchange: Bool { status == 401 && JSON(body)?["error"].string != nil }
+
+    /// The server's own 404, "Not Found" or "Library item not found". Proxies send a page, nothing, or "404 page not found".
+    private var isOwnAbsence: Bool { !body.isEmpty && !isPage && !body.starts(with: Array("404".utf8)) }
 
     /// The server says 403 in a word; a page is from something before it.
     private var isPage: Bool { body.first { ![9, 10, 13, 32].contains($0) } == UInt8(ascii: "<") }

@@ -8,6 +8,8 @@ struct ServerClock: Sendable {
     private let known: Int64
     private var low: Int64 = .min
     private var high: Int64 = .max
+    /// How many answers were read.
+    private(set) var timesTold = 0
 
     /// - Parameter offset: what it was when this server last answered.
     init(offset: Int64 = 0) { known = offset }
@@ -17,6 +19,7 @@ struct ServerClock: Sendable {
         guard received >= sent, received - sent < 10_000, response[header: "Age"] == nil,
             let date = response[header: "Date"].flatMap(milliseconds(ofDate:))
         else { return }
+        timesTold += 1
         let bounds = (date - received, date + 1000 - sent)
         let isAgreed = bounds.0 <= high && bounds.1 >= low
         low = isAgreed ? max(low, bounds.0) : bounds.0  // disagreement: one of the clocks was set

@@ -82,9 +82,15 @@ public actor ShelfClient {
 
     /// Milliseconds to add to this computer's clock to have the server's.
     public var clockOffset: Int64 { clock.offset }
+    /// How often the server has said what time it is.
+    public var timesTold: Int { clock.timesTold }
 
     /// Takes the place of the one before another login to the same account: what that has told is known here.
-    public func goOn(from former: ShelfClient) async { (told, began) = (await former.told, await former.began) }
+    public func goOn(from former: ShelfClient) async {
+        let (words, since) = (await former.told, await former.began)
+        told.merge(words) { own, former in former + own }
+        began = min(began, since)
+    }
 
     /// Drops what is in memory, so that the next request reads the vault: after another login to this account.
     public func forgetSecrets() {

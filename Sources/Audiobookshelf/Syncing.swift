@@ -83,7 +83,7 @@ extension ShelfClient {
                 throw ShelfError.missing(field: "results", endpoint: call.endpoint)
             }
             for result in results {
-                guard let id = result["id"].text else { continue }
+                guard let id = result["id"].text, batch.contains(where: { $0.id == id }) else { continue }
                 outcomes[id] =
                     result["success"].bool == true
                     ? .accepted(placeTaken: result["progressSynced"].bool ?? true)
@@ -122,7 +122,10 @@ extension ShelfClient {
     ) async -> SyncOutcome? {
         guard case .accepted(let isTaken)? = outcome else { return outcome }
         do throws(ShelfError) {
-            guard let server = try await progress(of: id) else { return outcome }
+            guard let server = try await progress(of: id) else {
+                // There is a record: it outdid ours.
+                if isTaken { return outcome } else { throw ShelfError.notFound(what: stretch.item.description) }
+            }
             let isThere = (server.position - stretch.place).microseconds.magnitude < 100_000
             var fields: [String: JSON] = ["currentTime": .number(max(0, stretch.place.seconds))]
             if isTaken {
@@ -147,6 +150,7 @@ extension ShelfClient {
             if isTaken { return outcome }
             // That may have been a proxy's word, for some time.
             if case .notFound = error, serverNow - stretch.updated < 3_600_000 { return .later(error) }
+            if case .signedOut = error { return .later(error) }
             return error.isTemporary ? .later(error) : outcome
         }
     }

@@ -257,7 +257,11 @@ extension Service {
         }
         if !force { try refuse(account, owing: .zero) }
         try await shelves.logOut(account)
-        sync { $0.forget(account: account.id) }
+        // What was begun while the server was told of it waits for the next login, as it may not be thrown away unasked.
+        if player.item?.id.isOf(account.id) == true { send(.stop) }
+        if force || !sync.rows.contains(where: { $0.item.isOf(account.id) }) {
+            sync { $0.forget(account: account.id) }
+        }
         store.post(.removeBookmarks(account: account.id))
         await librarian?.forget(account.id)
         if isAffair(of: account.id) { send(.accountChanged) }

@@ -22,7 +22,7 @@ extension Service {
     }
 
     /// The time by the clock of the item's server, in milliseconds since 1970; ours where there is none.
-    func serverNow(of id: ItemID, at now: Moment) -> Int64 { now.wall + shelves.clockOffset(of: id) }
+    func serverNow(of id: ItemID, at now: Moment) -> Int64 { shelves.serverNow(of: id, at: now) }
 
     func ask(_ question: Player.Question) {
         let own = told

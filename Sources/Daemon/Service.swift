@@ -390,13 +390,16 @@ internal import Store
 
     // MARK: Waiting for the lanes to run dry
 
-    private var drains: [CheckedContinuation<Void, Never>] = []
+    private var drains: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var drainCount = 0
 
     /// Returns when nothing is being sent, or after `limit`.
     func drain(limit: BookTime) async {
         guard sync.isSending else { return }
-        let timer = time.timer(after: limit) { self.finishDrains() }
-        await withCheckedContinuation { drains.append($0) }
+        drainCount += 1
+        let number = drainCount
+        let timer = time.timer(after: limit) { self.drains.removeValue(forKey: number)?.resume() }
+        await withCheckedContinuation { drains[number] = $0 }
         timer.cancel()
     }
 
@@ -408,8 +411,8 @@ internal import Store
 
     func finishDrains() {
         let waiting = drains
-        drains = []
-        for continuation in waiting { continuation.resume() }
+        drains = [:]
+        for continuation in waiting.values { continuation.resume() }
     }
 }
 

@@ -22,7 +22,13 @@ internal import Store
 
     private(set) var accounts: [Account] = []
     private var clients: [String: ShelfClient] = [:]
+    /// Of the present client of each account: what an earlier one says of its login is over.
+    private var logins: [String: Int] = [:]
+    private var loginCount = 0
     private var offsets: [String: Int64] = [:]
+    /// What a server's clock said when this computer had run for no time, by ``Moment/sinceStart``: that goes on when our
+    /// clock is set. With how often the server had told it by then.
+    private var anchors: [String: (start: Int64, timesTold: Int)] = [:]
     private var fetched: [ItemID: String] = [:]
     /// Why the last delivery to each account did not get through.
     private var problems: [String: String] = [:]
@@ -62,6 +68,15 @@ internal import Store
     /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
     func clockOffset(of item: ItemID) -> Int64 { ShelfItemID(item).flatMap { offsets[$0.account] } ?? 0 }
 
+    /// The time by the clock of the item's server, in milliseconds since 1970; ours where there is none.
+    ///
+    /// Of what the server said in this run: a clock of ours that is set meanwhile, as one without a battery is some time
+    /// after the start, would date what is listened to wrongly until the next answer.
+    func serverNow(of item: ItemID, at now: Moment) -> Int64 {
+        guard let account = ShelfItemID(item)?.account else { return now.wall }
+        return anchors[account].map { $0.start + now.sinceStart / 1000 } ?? now.wall + (offsets[account] ?? 0)
+    }
+
     /// `user@host`.
     func accountName(of item: ItemID) -> String? {
         ShelfItemID(item).flatMap { id in accounts.first { $0.id == id.account } }.map(\.name)
@@ -78,15 +93,17 @@ internal import Store
     func client(_ account: Account) throws(ShelfError) -> ShelfClient {
         if let client = clients[account.id] { return client }
         let id = account.id
+        loginCount += 1
+        let login = loginCount
         let client = try ShelfClient(
             account: account, transport: transport, vault: vault, now: { [time] in time.now.wall },
-            report: { [weak self] report in Task { @LoopActor in self?.heard(report, of: id) } })
-        clients[id] = client
+            report: { [weak self] report in Task { @LoopActor in self?.heard(report, of: id, login) } })
+        (clients[id], logins[id]) = (client, login)
         return client
     }
 
-    private func heard(_ report: ShelfReport, of id: String) {
-        guard let index = accounts.firstIndex(where: { $0.id == id }) else { return }
+    private func heard(_ report: ShelfReport, of id: String, _ login: Int) {
+        guard let index = accounts.firstIndex(where: { $0.id == id }), logins[id] == login else { return }
         switch report {
         case .signedOut:
             guard !accounts[index].isSignedOut else { return }
@@ -233,8 +250,12 @@ internal import Store
     }
 
     private func noteClock(_ client: ShelfClient) async {
-        let (id, offset) = (client.account.id, await client.clockOffset)
+        let (id, offset, timesTold) = (client.account.id, await client.clockOffset, await client.timesTold)
         offsets[id] = offset
+        if timesTold > 0, anchors[id]?.timesTold != timesTold {
+            let now = time.now
+            anchors[id] = (now.wall + offset - now.sinceStart / 1000, timesTold)
+        }
         listener?(id)
         guard let index = accounts.firstIndex(where: { $0.id == id }),
             abs(accounts[index].clockOffset - offset) > Place.clockTolerance / 2
@@ -280,6 +301,8 @@ internal import Store
         }
         let outcome = await perform(request, id, time, client)
         await noteClock(client)
+        // Another login has taken its place meanwhile.
+        if outcome == .signedOut, let present = clients[id], present !== client { return .later(retryAfter: nil) }
         return outcome
     }
 

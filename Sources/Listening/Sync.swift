@@ -186,7 +186,8 @@ public struct Sync: Sendable {
         serverPlace: BookTime? = nil, _ now: Moment
     ) -> [Effect] {
         let effects = retire()
-        guard Self.account(of: item) != nil else { return effects }
+        guard let account = Self.account(of: item) else { return effects }
+        lanes[account]?.isSignedOut = false
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
         listened[item] = max(listened[item] ?? .min, serverNow)
@@ -261,6 +262,8 @@ public struct Sync: Sendable {
         if isSign {
             for (id, var lane) in lanes {
                 (lane.notBefore, lane.localNotBefore, lane.hurried) = (0, 0, lane.busy)
+                // The keyring may be there by now; who is really signed out is told so once more.
+                lane.isSignedOut = false
                 lanes[id] = lane
             }
         }
@@ -276,6 +279,7 @@ public struct Sync: Sendable {
     /// The account is gone: its rows go with it.
     public mutating func forget(account: String) -> [Effect] {
         lanes[account] = nil
+        denied.removeAll { Self.account(of: $0.item) == account }
         var effects: [Effect] = []
         for stretch in waiting.values where Self.account(of: stretch.item) == account {
             waiting[stretch.id] = nil

@@ -111,6 +111,10 @@ extension Sync {
             if case .sync(let id, _, _, _, _) = request, outcome == .accepted { confirmed = (id, now.wall) }
             let effects = settle(request, outcome) + withdrawStale(now)
             lanes[account]?.backOffs = 0
+            // It is listened to on, and may be taken some time.
+            if isLive(request), live?.delivery == .parked {
+                lanes[account]?.localNotBefore = now.monotonic + Self.localPause.microseconds
+            }
             return effects + pump(now)
         case .doubtful:
             return settle(request, outcome) + putOff(account, ticket, request, nil, now, spread)
@@ -214,6 +218,8 @@ extension Sync {
     private static func accept(_ stretch: inout Stretch, _ row: Stretch) {
         stretch.sentListened = row.listened
         stretch.sentPlace = row.reportable
+        // Refused before, while it was listened to.
+        if stretch.delivery == .parked { (stretch.delivery, stretch.refusal) = (.local, nil) }
     }
 
     private static func park(_ stretch: inout Stretch, _ sentence: String) {

@@ -108,6 +108,7 @@ extension Sync {
             bookmarks[bookmark.id] = bookmark
             effects.append(.saveBookmark(bookmark))
         }
+        for id in lanes.keys { lanes[id]?.localNotBefore = 0 }
         return effects + pump(now)
     }
 

@@ -280,6 +280,19 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(isRecent == (outcome != .accepted(placeTaken: false)))
     }
 
+    /// While a server is moved, the proxy before it knows none of its routes.
+    @Test(arguments: ["404 page not found\n", "<html>404 Not Found</html>", ""])
+    func aProxyWithoutTheRouteRefusesNoCommand(_ word: String) async throws {
+        let shelf = try recording(.text(word, status: 404))
+        for kind in [ProgressWrite.Kind.finish, .unfinish, .restart] {
+            let write = ProgressWrite(item: book, kind: kind, position: nil, duration: .zero, made: 1)
+            let error = await failure { () throws(ShelfError) in try await shelf.write(write) }
+            #expect(error == .serverFault(server: server, status: 404) && error?.isTemporary == true)
+        }
+        let own = try recording(.text("Not Found", status: 404))
+        #expect(try await own.progress(of: ShelfItemID(book)!) == nil)
+    }
+
     /// Told and answered long before, it is not ours that the server has noted since, be it the same place.
     @Test(arguments: [true, false]) func anotherDeviceMayFinishWhereWeDid(_ isOther: Bool) async throws {
         let noted: Int64 = isOther ? 1_795_223_700_000 : 1_795_223_601_000

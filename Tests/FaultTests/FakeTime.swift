@@ -4,7 +4,7 @@ import Listening
 /// A clock that is turned by hand. Timers fire in the order of their deadlines, on the Loop.
 @LoopActor final class FakeTime {
     /// Microseconds.
-    private nonisolated let passed = Locked((awake: Int64(0), asleep: Int64(0)))
+    private nonisolated let passed = Locked((awake: Int64(0), asleep: Int64(0), set: Int64(0)))
     private nonisolated let start: Int64
     private var timers: [LoopTimer] = []
     private let onTurn: (Moment) -> Void
@@ -18,7 +18,7 @@ import Listening
     nonisolated var now: Moment {
         let passed = passed.withLock { $0 }
         return Moment(
-            monotonic: 1_000_000 + passed.awake, wall: start + (passed.awake + passed.asleep) / 1000,
+            monotonic: 1_000_000 + passed.awake, wall: start + (passed.awake + passed.asleep + passed.set) / 1000,
             asleep: passed.asleep)
     }
 
@@ -49,6 +49,9 @@ import Listening
         passed.withLock { $0.asleep += Int64(seconds * 1_000_000) }
         onTurn(now)
     }
+
+    /// The computer's clock is set; no time passes.
+    func set(by seconds: Double) { passed.withLock { $0.set += Int64(seconds * 1_000_000) } }
 
     /// Nothing fires any more, and nothing is kept.
     func end() {

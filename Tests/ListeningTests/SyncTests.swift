@@ -384,6 +384,40 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.request == syncOf("s", at: 30, listened: 30))
     }
 
+    /// The keyring was not there yet, and what it keeps neither.
+    @Test func aLoginThatWasOnlyLateIsTriedAgain() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.signedOut)
+        wire.take(wire.sync.kick(at: wire.now, isSign: true))
+        #expect(wire.request == syncOf("s", at: 30, listened: 30))
+        wire.answer(.signedOut)
+        wire.close()
+        #expect(wire.sent.isEmpty)
+        wire.open("t", at: 30)
+        #expect(wire.request == syncOf("s", at: 30, listened: 30), "the server let us open a session")
+    }
+
+    @Test func whatIsRefusedWhileItIsListenedToIsAskedForNowAndThen() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.gone)
+        wire.answer(.rows(["s": "Media item not found"]))
+        guard case .parked? = wire.rows["s"]?.delivery else { return #expect(Bool(false)) }
+        for second in 31...90 { wire.hear(1, to: Double(second)) }
+        #expect(wire.sent.isEmpty, "not every second")
+        for second in 91...331 { wire.hear(1, to: Double(second)) }
+        guard case .local? = wire.request else { return #expect(Bool(false)) }
+        wire.answer(.rows(["s": nil]))
+        guard case .local? = wire.rows["s"]?.delivery else { return #expect(Bool(false)) }
+        wire.hear(5, to: 336, .stop)
+        wire.close()
+        while !wire.sent.isEmpty { wire.answer(.accepted) }
+        #expect(wire.rows.isEmpty)
+    }
+
     @Test func localFilesHaveNoServerToTell() {
         var wire = Wire()
         wire.open("s", plain.id)
