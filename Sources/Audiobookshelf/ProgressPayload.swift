@@ -18,8 +18,12 @@ struct ProgressPayload: Hashable, Sendable {
         progress = ShelfProgress(
             position: max(.zero, .seconds(json["currentTime"].number ?? 0)),
             duration: max(.zero, .seconds(json["duration"].number ?? 0)),
-            isFinished: json["isFinished"].bool ?? false, updated: max(0, json["lastUpdate"].integer ?? 0))
+            isFinished: json["isFinished"].bool ?? false,
+            updated: (json["lastUpdate"].integer ?? 0).clamped(to: 0...Self.latest))
     }
+
+    /// The last millisecond that a server can write down: beyond, what we say after it would never be taken.
+    private static let latest: Int64 = 8_640_000_000_000_000 - 86_400_000
 
     func key(account: String) -> ShelfItemID? { ShelfItemID(account: account, item: item, episode: episode) }
 }
