@@ -98,7 +98,8 @@ final class Needle: Sendable {
     var buffered: BookTime? { state.withLock { $0.crate }?.feed?.ahead }
 
     private func place(_ state: State, filePosition: Int64) -> BookTime {
-        reel.place(track: state.track, filePosition: state.origin.microseconds * 1000 + filePosition)
+        reel.place(
+            track: state.track, filePosition: state.origin.nanoseconds + min(max(0, filePosition), .max / 2))
     }
 
     private func carried(_ state: State) -> BookTime? {

@@ -24,6 +24,8 @@ enum Network {
         guard !stream.headers.isEmpty, isSameOrigin(source, stream),
             let headers = gst_structure_new_empty("extra-headers")
         else { return }
+        // They would go along to whatever host a redirect names.
+        dogear_set_bool(source, "automatic-redirect", 0)
         for (name, value) in stream.headers { dogear_structure_set_string(headers, name, value) }
         dogear_set_structure(source, "extra-headers", headers)
         gst_structure_free(headers)

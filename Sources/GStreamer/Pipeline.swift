@@ -161,10 +161,11 @@ final class Pipeline {
 
     /// The same in two steps: a demuxer may have to read before it is there, and the thread that pushes waits for that.
     func prepareSeek(to offset: BookTime, rate: Double) -> PendingSeek? {
-        ears.segments.expect(target: UInt64(max(0, offset.microseconds)) * 1000, rate: rate)
+        let target = max(0, offset.nanoseconds)
+        ears.segments.expect(target: UInt64(target), rate: rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
         let event = gst_event_new_seek(
-            rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(offset.microseconds * 1000), GST_SEEK_TYPE_NONE, -1)
+            rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, gint64(target), GST_SEEK_TYPE_NONE, -1)
         // From the one pad all sound goes through: sent to the pipeline it would go up once for each sink that the
         // description of the sink names, and oggdemux refuses the second.
         guard let event, let pad = gst_element_get_static_pad(sink, "sink") else { return nil }
@@ -196,20 +197,30 @@ final class Pipeline {
         gst_element_set_state(playbin, GST_STATE_PAUSED)
         if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
     }
-    func set(volume: Double) { dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1)) }
+    // What failed is closed, and may still be told of a volume or a fade before it is let go.
+
+    func set(volume: Double) {
+        guard !isClosed else { return }
+        dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1))
+    }
+
     /// - Parameter fade: what every sample is multiplied with, beside the volume.
-    func set(fade: Double) { dogear_set_double(fadeElement, "volume", fade.clamped(to: 0...1)) }
+    func set(fade: Double) {
+        guard !isClosed else { return }
+        dogear_set_double(fadeElement, "volume", fade.clamped(to: 0...1))
+    }
 
     func set(skipsSilence: Bool) { ears.silences.set(skipsSilence) }
 
     /// - Parameter boost: decibels. Peaks are bent down so that nothing clips; without a boost nothing is touched.
     func set(boost: Double) {
-        guard let booster else { return }
+        guard !isClosed, let booster else { return }
         dogear_set_double(booster.gain, "volume", pow(10, boost.clamped(to: 0...12) / 20))
         dogear_set_bool(booster.limiter, "enabled", boost > 0 ? 1 : 0)
     }
 
     func recalculateLatency() {
+        guard !isClosed else { return }
         gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
     }
     var hasAudio: Bool { dogear_get_int(playbin, "n-audio") > 0 }
@@ -230,4 +241,12 @@ final class Pipeline {
     }
 
     deinit { close() }
+}
+
+extension BookTime {
+    /// As GStreamer counts. What a server claims may be more than fits: that stops at 146 years.
+    var nanoseconds: Int64 {
+        let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+        return (overflow ? (microseconds < 0 ? .min : .max) : product).clamped(to: -(.max / 2)...(.max / 2))
+    }
 }

@@ -11,6 +11,9 @@ internal import Synchronization
 /// A demuxer that seeks to a page or frame before the target and says so has its segment made to start at the target,
 /// and what is before it dropped: heard exactly where it was asked for.
 final class SegmentMap: Sendable {
+    /// An hour, in nanoseconds: a buffer that claims more does not know how long it is.
+    static let longest: UInt64 = 3_600_000_000_000
+
     /// The segment on its way, as far as it matters here: where in the file it starts, in nanoseconds.
     struct Part: Equatable {
         var start: UInt64
@@ -90,7 +93,7 @@ final class SegmentMap: Sendable {
 
     private func saw(buffer: UnsafeMutablePointer<GstBuffer>) {
         let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
-        guard start < .max / 2, duration < .max / 2 else { return }
+        guard start < .max / 4, duration < Self.longest else { return }
         state.withLock { state in
             guard let last = state.last?.went, start + duration > state.zero else { return }
             state.reached = last.base + UInt64(Double(start + duration - state.zero) / last.rate)

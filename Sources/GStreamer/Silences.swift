@@ -98,7 +98,8 @@ extension Silences.State {
     /// Of a buffer that sounds, false; the silence before it is over then.
     fileprivate mutating func keep(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
         let duration = UInt64(buffer.pointee.duration)
-        guard let format, UInt64(buffer.pointee.pts) < .max / 2, duration < .max / 2, format.isSilent(buffer) else {
+        guard let format, UInt64(buffer.pointee.pts) < .max / 2, duration < SegmentMap.longest, format.isSilent(buffer)
+        else {
             quiet = 0
             return false
         }

@@ -47,6 +47,7 @@ extension Turn {
         if isFilling {
             // On a busy machine it was only the decoder that came late: what is here is played out.
             guard left > Self.regained else { return }
+            supplying?.cancel()
             isFilling = false
             applyPlaying()
             return watchSupply()
@@ -67,6 +68,8 @@ extension Turn {
                 await feed.refill(Int(enough))
                 group.cancelAll()
             }
+            // One that was given up has not refilled anything.
+            guard !Task.isCancelled else { return }
             post(.refilled(feed: number), stamp)
         }
     }

@@ -286,6 +286,7 @@ internal import Listening
             transfer.begin(at: first, end: last)
             steer()
         case .size(let size):
+            for other in transfers where other !== transfer { drop(other) }
             kept.restart(RemoteFacts(size: size))
             return .again
         case .noRanges:

@@ -15,6 +15,10 @@ import Testing
         let word = try await reports.nextWord(load)
         guard case .failed(let failure) = word else { throw Rig.Unexpected(word: word) }
         #expect(engine.position(load) == nil)
+        // The listener may turn the volume before it is let go; there is nothing left of it then.
+        engine.setVolume(0.5)
+        engine.setSound(SoundOptions(boost: 6, skipsSilence: true))
+        engine.fade(load, Fading(left: .second, length: .second))
         engine.unload()
         return failure
     }
@@ -51,6 +55,19 @@ import Testing
         let broken = try await failure(
             "sink", files([path], seconds: 10), sink: "filesink location=/nonexistent/file")
         guard case .noSink = broken else { throw Rig.Unexpected(word: .failed(broken)) }
+    }
+
+    /// As a server may claim that somebody is.
+    @Test(arguments: [9e11, 9e17]) func aPlaceBeyondAllTimeEndsNothing(_ seconds: Double) async throws {
+        let reports = Reports()
+        let engine = GStreamerEngine(
+            sink: Recording.sink("\(Sounds.folder)/beyond.raw"), bytes: LoopbackBytes(), report: reports.add)
+        let load = LoadID(number: 7)
+        let path = try Sounds.tone("whole.m4b", seconds: 10)
+        engine.load(load, tracks: files([path], seconds: seconds), at: .seconds(seconds / 2), rate: 1, volume: 1)
+        _ = try await reports.nextWord(load)
+        engine.unload()
+        #expect(BookTime.seconds(seconds).nanoseconds > 0 && (.zero - BookTime.seconds(seconds)).nanoseconds < 0)
     }
 
     @Test func anItemWithoutTracksFails() async throws {
