@@ -100,21 +100,22 @@ import Testing
         try outcome.get()
     }
 
+    /// What somebody else does with a journal, `d`.
+    private func python(_ house: House, _ journal: String, _ statements: String) async throws {
+        let outcome = try await house.run(
+            "python3", ["-c", "import sqlite3,sys; d=sqlite3.connect(sys.argv[1], timeout=60); \(statements)", journal])
+        #expect(outcome.code == 0, "\(outcome)")
+    }
+
     @Test func aFullDiskLosesNothing() async throws {
         try await onOwnFileSystem { house, folder in
             try await house.daemon()
             try await house.logIn()
             try await house.done("play", "tidebook", "--at", "42")
             // A log that was long before would be written from its beginning again, for which there is room.
-            let shortened = try await house.run(
-                "python3",
-                [
-                    "-c",
-                    "import sqlite3,sys; d=sqlite3.connect(sys.argv[1], timeout=60); "
-                        + "sys.exit(d.execute('pragma wal_checkpoint(truncate)').fetchone()[0])",
-                    "\(folder)/dogear/state.sqlite",
-                ])
-            #expect(shortened.code == 0, "\(shortened)")
+            try await python(
+                house, "\(folder)/dogear/state.sqlite",
+                "sys.exit(d.execute('pragma wal_checkpoint(truncate)').fetchone()[0])")
             try await house.run("sh", ["-c", "cat /dev/zero >\(folder)/much 2>/dev/null || true"])
             let full = try await house.status("told of") { $0.error?.contains("no space left") == true }
             #expect(full.state == .playing)
@@ -238,14 +239,9 @@ import Testing
         try await House.with { house in
             _ = try await leave(house)
             let file = "\(house.state)/state.sqlite"
-            try await house.run(
-                "python3",
-                [
-                    "-c",
-                    "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); "
-                        + "d.execute(\"insert into grdb_migrations values ('from the future')\"); d.commit(); d.close()",
-                    file,
-                ])
+            try await python(
+                house, file,
+                "d.execute(\"insert into grdb_migrations values ('from the future')\"); d.commit(); d.close()")
             let before = try Data(contentsOf: URL(fileURLWithPath: file))
             let daemon = try await house.daemon()
             let status = try await house.status()
