@@ -82,8 +82,8 @@ public actor ShelfClient {
 
     /// Milliseconds to add to this computer's clock to have the server's.
     public var clockOffset: Int64 { clock.offset }
-    /// How often the server has said what time it is.
-    public var timesTold: Int { clock.timesTold }
+    /// The same, with how often the server has said what time it is.
+    public var clockReading: (offset: Int64, timesTold: Int) { (clock.offset, clock.timesTold) }
 
     /// Takes the place of the one before another login to the same account: what that has told is known here.
     public func goOn(from former: ShelfClient) async {

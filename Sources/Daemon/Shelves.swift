@@ -250,7 +250,9 @@ internal import Store
     }
 
     private func noteClock(_ client: ShelfClient) async {
-        let (id, offset, timesTold) = (client.account.id, await client.clockOffset, await client.timesTold)
+        let id = client.account.id
+        // Both of one moment: an anchor of an older offset would stay until the answer after the next.
+        let (offset, timesTold) = await client.clockReading
         offsets[id] = offset
         if timesTold > 0, anchors[id]?.timesTold != timesTold {
             let now = time.now

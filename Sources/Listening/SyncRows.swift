@@ -108,8 +108,7 @@ extension Sync {
             bookmarks[bookmark.id] = bookmark
             effects.append(.saveBookmark(bookmark))
         }
-        for id in lanes.keys { lanes[id]?.localNotBefore = 0 }
-        return effects + pump(now)
+        return effects + kick(at: now, isSign: true)
     }
 
     /// Gives up a refused row. Only those: what a server may yet take is never dropped.
