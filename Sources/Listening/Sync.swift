@@ -83,6 +83,8 @@ public struct Sync: Sendable {
         /// Local sessions are not taken now: what goes in other ways need not wait for them.
         var localNotBefore: Int64 = 0
         var isSignedOut = false
+        /// How often in a row what an item owes did not get through.
+        var failures: [ItemID: Int] = [:]
     }
 
     /// A server that does not take local sessions is asked again after this: it may be moving, or behind a proxy that is.

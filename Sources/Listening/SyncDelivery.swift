@@ -1,6 +1,15 @@
 /// Which request is next for each account, and what its answer changes.
 extension Sync.Request {
     fileprivate var isLocal: Bool { if case .local = self { true } else { false } }
+
+    fileprivate var items: Set<ItemID> {
+        switch self {
+        case .sync(_, let item, _, _, _), .close(_, let item): [item]
+        case .local(let rows): Set(rows.map(\.item))
+        case .progress(let write): [write.item]
+        case .bookmark(let bookmark): [bookmark.item]
+        }
+    }
 }
 
 extension Sync {
@@ -43,8 +52,18 @@ extension Sync {
     /// In this order: what an ended session still owes; sessions to close; local sessions; the listener's commands; then
     /// the live session, so that a command given earlier never lands on top of what was listened to after it; bookmarks,
     /// which move no place. An ended session that was listened to after a command waits for that.
+    ///
+    /// What failed comes after all that did not, and alone: one item that a server cannot cope with keeps no other waiting.
     private func nextRequest(_ account: String, takesLocal: Bool) -> Request? {
-        let mine = waiting.values.filter { Self.account(of: $0.item) == account && $0.delivery != .parked }
+        let failures = lanes[account]?.failures ?? [:]
+        if let request = nextRequest(account, takesLocal, { failures[$0] == nil }) { return request }
+        let failed = failures.sorted { ($0.value, $0.key.key) < ($1.value, $1.key.key) }
+        return failed.lazy.compactMap { item in nextRequest(account, takesLocal) { $0 == item.key } }.first
+    }
+
+    private func nextRequest(_ account: String, _ takesLocal: Bool, _ isMeant: @escaping (ItemID) -> Bool) -> Request? {
+        let isMine = { (item: ItemID) in Self.account(of: item) == account && isMeant(item) }
+        let mine = waiting.values.filter { isMine($0.item) && $0.delivery != .parked }
             .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
         let owing = mine.filter { $0.isUnsent && !comesAfterCommand($0) }
         if let open = owing.first(where: { $0.delivery == .open }) { return sync(open) }
@@ -54,15 +73,13 @@ extension Sync {
         }
         let local = owing.filter { $0.delivery == .local }
         if !local.isEmpty, takesLocal { return .local(local) }
-        let write = writes.values.filter { Self.account(of: $0.item) == account && $0.refusal == nil }
-            .min { $0.made < $1.made }
+        let write = writes.values.filter { isMine($0.item) && $0.refusal == nil }.min { $0.made < $1.made }
         if let write { return .progress(write) }
-        if let live, isDue, live.isUnsent, Self.account(of: live.item) == account {
+        if let live, isDue, live.isUnsent, isMine(live.item) {
             if live.delivery == .open { return sync(live) }
             if takesLocal { return .local([live]) }
         }
-        return unsentBookmarks.first { Self.account(of: $0.item) == account && $0.refusal == nil }
-            .map(Request.bookmark)
+        return unsentBookmarks.first { isMine($0.item) && $0.refusal == nil }.map(Request.bookmark)
     }
 
     private func comesAfterCommand(_ stretch: Stretch) -> Bool {
@@ -95,6 +112,7 @@ extension Sync {
     ) -> [Effect] {
         guard let request = inFlight.removeValue(forKey: ticket), lanes[account]?.busy == ticket else { return [] }
         lanes[account]?.busy = nil
+        note(outcome, of: request, account)
         switch outcome {
         case .later(let retryAfter):
             return putOff(account, ticket, request, retryAfter, now, spread)
@@ -118,6 +136,18 @@ extension Sync {
             return effects + pump(now)
         case .doubtful:
             return settle(request, outcome) + putOff(account, ticket, request, nil, now, spread)
+        }
+    }
+
+    /// Remembers which items the server did not cope with.
+    private mutating func note(_ outcome: Outcome, of request: Request, _ account: String) {
+        switch outcome {
+        case .accepted, .rows, .refused: for item in request.items { lanes[account]?.failures[item] = nil }
+        case .doubtful, .later(retryAfter: nil):
+            // Rows that could not be sent at all still go together.
+            if outcome != .doubtful && request.isLocal { return }
+            for item in request.items { lanes[account]?.failures[item, default: 0] += 1 }
+        case .gone, .later, .signedOut: break
         }
     }
 

@@ -54,6 +54,11 @@ struct Wire {
     var request: Sync.Request? { sent.first?.request }
 }
 
+extension Sync.Request {
+    /// Of local sessions.
+    fileprivate var rows: [String]? { if case .local(let rows) = self { rows.map(\.id) } else { nil } }
+}
+
 func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
     .sync(stretch: id, item: emma.id, place: .seconds(place), listened: .seconds(listened), duration: .seconds(180))
 }
@@ -290,6 +295,29 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.request == syncOf("s", at: 30.5, listened: 30.5))
         wire.answer(.later(retryAfter: 90))
         #expect(wire.wakes.last == .seconds(90))
+    }
+
+    @Test func whatAServerCannotCopeWithKeepsNothingElseWaiting() {
+        let other = ItemID(source: "abs", key: emma.id.key.split(separator: "/")[0] + "/other")
+        var rows: [Stretch] = []
+        for (number, item) in [emma.id, other].enumerated() {
+            var row = Stretch(
+                id: "row \(number)", item: item, started: 1000, startPlace: .zero, duration: .seconds(180),
+                delivery: .local)
+            (row.listened, row.place, row.updated) = (.seconds(10), .seconds(10), 11_000 + Int64(number))
+            rows.append(row)
+        }
+        var wire = Wire()
+        wire.take(wire.sync.restore(rows, [], at: wire.now))
+        #expect(wire.request?.rows == ["row 1", "row 0"])
+        wire.answer(.doubtful)
+        // Both failed, nobody knows for which of the two: each goes alone, and the next to fail comes last.
+        for row in ["row 0", "row 1", "row 0"] {
+            wire.pass(600)
+            #expect(wire.request?.rows == [row])
+            if row == "row 0" { wire.answer(.doubtful) } else { wire.answer(.rows([row: nil])) }
+        }
+        #expect(wire.sync.unsent.map(\.id) == ["row 0"])
     }
 
     @Test func sessionsOfAnEarlierRunGoNewestFirst() {
