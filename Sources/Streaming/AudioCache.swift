@@ -10,9 +10,14 @@ internal import Glibc
     /// Bytes; 0: nothing outlives its readers.
     private let limit: Int64
     private let write: KeptFile.Write
+    private let room: KeptFile.Room
     private var inUse: [String: KeptBytes] = [:]
 
-    nonisolated init(folder: String, limit: Int64, write: @escaping KeptFile.Write = KeptFile.plainWrite) {
+    nonisolated init(
+        folder: String, limit: Int64, write: @escaping KeptFile.Write = KeptFile.plainWrite,
+        room: @escaping KeptFile.Room = KeptFile.plainRoom
+    ) {
+        self.room = room
         self.folder = folder
         self.limit = limit
         self.write = write
@@ -25,12 +30,12 @@ internal import Glibc
         }
         guard let identity, limit > 0 else {
             trim()
-            return KeptBytes(file: KeptFile(nil, in: folder, write: write))
+            return KeptBytes(file: KeptFile(nil, in: folder, write: write, room: room))
         }
         let name = Self.name(of: identity)
         if let kept = inUse[name] { return kept }
         let known = record(of: name)
-        guard let file = KeptFile(path(name, .bytes), in: folder, write: write) else {
+        guard let file = KeptFile(path(name, .bytes), in: folder, write: write, room: room) else {
             return KeptBytes(file: nil)
         }
         let isSound = known.map { $0.ranges.end <= file.size } ?? false

@@ -6,13 +6,25 @@ internal import Glibc
     /// Writes at an offset. - Returns: how much was written, or a negative error code.
     typealias Write = @Sendable (_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int
 
+    /// - Returns: how many bytes the disk of the file has left for us; nil if it does not say.
+    typealias Room = @Sendable (_ descriptor: Int32) -> Int64?
+
+    /// What is left to everybody else, the journal of places among them.
+    nonisolated static let spared: Int64 = 64 << 20
+    /// The room is looked at each time so much was written.
+    private static let step: Int64 = 4 << 20
+
     private let descriptor: Int32
     private let write: Write
+    private let room: Room
+    private var sinceLook: Int64
 
     /// - Parameter path: nil for a file without a name in `folder`, gone when it is closed.
     /// - Returns: nil if the file cannot be had.
-    init?(_ path: String?, in folder: String, write: @escaping Write) {
+    init?(_ path: String?, in folder: String, write: @escaping Write, room: @escaping Room) {
         self.write = write
+        self.room = room
+        sinceLook = Self.step
         if let path {
             descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         } else {
@@ -33,7 +45,12 @@ internal import Glibc
 
     /// - Returns: whether all of it was written.
     func write(_ bytes: [UInt8], at offset: Int64) -> Bool {
-        bytes.withUnsafeBytes { bytes in
+        sinceLook += Int64(bytes.count)
+        if sinceLook >= Self.step {
+            if let room = room(descriptor), room < Self.spared { return false }
+            sinceLook = 0
+        }
+        return bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
                 let count = write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]), offset + Int64(done))
@@ -66,6 +83,12 @@ internal import Glibc
 
     /// - Returns: whether what was written is on the disk.
     func sync() -> Bool { fdatasync(descriptor) == 0 }
+
+    nonisolated static let plainRoom: Room = { descriptor in
+        var system = statvfs()
+        guard fstatvfs(descriptor, &system) == 0 else { return nil }
+        return Int64(clamping: UInt64(system.f_bavail) &* UInt64(system.f_frsize))
+    }
 
     nonisolated static let plainWrite: Write = { descriptor, bytes, offset in
         let count = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))

@@ -22,6 +22,8 @@ internal import Listening
     private var isWhole = false
     /// The server gives the whole when it is asked whether the file is still the same.
     private var isIfRangeIdle = false
+    /// Where the whole ended that did not say how long it is, and might as well have broken off there.
+    private var seemingSize: Int64?
 
     private var failures = 0
     private var tlsFailures = 0
@@ -82,7 +84,10 @@ internal import Listening
         defer { patience?.cancel() }
         return await sizes.wait(reader, for: 0..<1) { number in
             patience = Task { [limits, weak self] in
-                repeat { try await Task.sleep(for: .seconds(limits.patience)) } while self?.isMeasuring ?? false
+                let deadline = ContinuousClock.now + .seconds(limits.measuring)
+                repeat {
+                    try await Task.sleep(for: .seconds(limits.patience))
+                } while self?.isMeasuring ?? false && .now < deadline
                 self?.giveUp(number)
             }
             steer()
@@ -90,7 +95,10 @@ internal import Listening
     }
 
     private func giveUp(_ number: Int) {
-        sizes.end(number, .failure(.unreachable(reason: lastReason ?? "\(host(of: stream.url)) does not answer")))
+        let host = host(of: stream.url)
+        sizes.end(
+            number,
+            .failure(isMeasuring ? endless(host) : .unreachable(reason: lastReason ?? "\(host) does not answer")))
     }
 
     func read(_ range: Range<Int64>, for reader: Int) async -> Result<[UInt8], EngineFailure> {
@@ -283,7 +291,8 @@ internal import Listening
                 isWhole = true
             }
             kept.learn(facts)
-            transfer.begin(at: first, end: last)
+            if last == nil && response.head.isBroadcast { return .never(endless(host)) }
+            transfer.begin(at: first, end: last, saysItsEnd: response.head.saysItsEnd)
             steer()
         case .size(let size):
             for other in transfers where other !== transfer { drop(other) }
@@ -303,11 +312,32 @@ internal import Listening
             guard holds(transfer), let bytes = try await response.body.next() else { break }
             guard holds(transfer) else { break }
             take(bytes, transfer)
+            if transfer.end == nil, let failure = tooMuch(transfer, host) { return .never(failure) }
         }
         if let end = transfer.end, transfer.next < end {
-            return .later(reason: "the connection to \(host) broke", retryAfter: nil)
+            return broken(host)
+        }
+        // The whole once more, to the same end, is no break.
+        if transfer.end == nil && !transfer.saysItsEnd && transfer.next != seemingSize && !isComplete {
+            seemingSize = transfer.next
+            return broken(host)
         }
         return .done
+    }
+
+    private func broken(_ host: String) -> Outcome {
+        .later(reason: "the connection to \(host) broke", retryAfter: nil)
+    }
+
+    /// How long it is would only be known at its end.
+    private func tooMuch(_ transfer: Transfer, _ host: String) -> EngineFailure? {
+        if transfer.next >= limits.largestUnsized { return endless(host) }
+        guard !kept.isOnDisk, transfer.next >= limits.ahead else { return nil }
+        return .other(reason: "\(host) does not say how much it sends, and the disk has no room to find out")
+    }
+
+    private func endless(_ host: String) -> EngineFailure {
+        .other(reason: "\(host) sends a broadcast, or something else without an end: dogear plays what has one")
     }
 
     /// What comes next was fetched by another transfer.
@@ -392,6 +422,14 @@ private let forgotten = 16
 
 /// No file is, and sums of places in one stay numbers.
 private let largest: Int64 = 1 << 53
+
+extension HTTPResponse {
+    /// Of an Icecast or Shoutcast server.
+    fileprivate var isBroadcast: Bool { headers.contains { $0.name.lowercased().hasPrefix("icy-") } }
+
+    /// A body without a length; HTTP/2 frames it as chunks do, and names no encoding.
+    fileprivate var saysItsEnd: Bool { self[header: "Transfer-Encoding"]?.lowercased().contains("chunked") ?? false }
+}
 
 extension HTTPRequest {
     fileprivate var isConditional: Bool { headers.contains { $0.name == "If-Range" } }

@@ -4,6 +4,8 @@
     private(set) var next: Int64
     /// Behind the last byte it brings; nil: nobody knows.
     private(set) var end: Int64?
+    /// Its end, which is not known beforehand, can be told from a break.
+    private(set) var saysItsEnd = true
     /// When it was started, for the delays between tries.
     let started = ContinuousClock.now
     /// When it last brought something, or was let go on.
@@ -25,7 +27,8 @@
         lastRead = read
     }
 
-    func begin(at offset: Int64, end: Int64?) {
+    func begin(at offset: Int64, end: Int64?, saysItsEnd: Bool) {
+        self.saysItsEnd = saysItsEnd
         next = offset
         self.end = end
         heardAt = .now

@@ -153,6 +153,23 @@ import Testing
         }
     }
 
+    @Test func theLastRoomOnADiskIsLeftToOthers() async throws {
+        try await withTemporaryFolder { folder in
+            let file = noise(9_000_000)
+            let remote = try Remote(file)
+            let written = Locked<Int64>(0)
+            let cache = AudioCache(folder: folder, limit: 1 << 30) { descriptor, bytes, offset in
+                written.withLock { $0 += Int64(bytes.count) }
+                return KeptFile.plainWrite(descriptor, bytes, offset)
+            } room: { _ in
+                KeptFile.spared - written.withLock { min($0, 1) }
+            }
+            let reader = StreamShelf(transport: transport, cache: cache, limits: hasty).reader(of: remote.stream())
+            #expect(try await reader.all(by: 100_000) == file)
+            #expect((1...4 << 20).contains(written.withLock { $0 }))
+        }
+    }
+
     @Test func inMemoryIsOnlyWhatIsNear() async throws {
         try await withTemporaryFolder { folder in
             let file = noise(2_000_000)

@@ -170,6 +170,36 @@ import Testing
         }
     }
 
+    @Test func anEndThatMayBeABreakIsOneOnceItIsFoundTwice() async throws {
+        try await withTemporaryFolder { folder in
+            let remote = try Remote(file) { .unframed(after: min(300_000, 120_000 * ($0 + 1))) }
+            let reader = shelf(folder).reader(of: remote.stream())
+            #expect(try await reader.size() == 300_000)
+            #expect(try await reader.all() == file)
+            #expect(remote.asked.count == 4)
+        }
+    }
+
+    @Test func whatHasNoEndIsNotWaitedFor() async throws {
+        try await withTemporaryFolder { folder in
+            let radio = try Remote(file) { _ in .unframed(after: 300_000, broadcast: true) }
+            await #expect(throws: endless) { try await shelf(folder).reader(of: radio.stream()).size() }
+            let remote = try Remote(file) { _ in .unframed(after: 300_000) }
+            var limits = hasty
+            limits.largestUnsized = 200_000
+            await #expect(throws: endless) { try await shelf(folder, limits).reader(of: remote.stream("b")).size() }
+            limits = hasty
+            limits.ahead = 100_000
+            let nowhere = shelf("/dev/null/none", limits).reader(of: remote.stream())
+            await #expect(throws: unmeasured) { try await nowhere.size() }
+        }
+    }
+
+    private let endless = EngineFailure.other(
+        reason: "127.0.0.1 sends a broadcast, or something else without an end: dogear plays what has one")
+    private let unmeasured = EngineFailure.other(
+        reason: "127.0.0.1 does not say how much it sends, and the disk has no room to find out")
+
     @Test(arguments: [0, 1, 2]) func anotherFileUnderTheSameNameIsReadAnew(kind: Int) async throws {
         try await withTemporaryFolder { folder in
             let remote = try Remote(file, etag: kind == 0 ? "\"1\"" : nil)

@@ -25,6 +25,8 @@ final class Remote: Sendable {
         case wholeCut(after: Int)
         /// The whole, without saying how much it is.
         case unsized
+        /// The same, and its end is that of the connection, after so many bytes.
+        case unframed(after: Int, broadcast: Bool = false)
         /// More than was announced, and other bytes than those asked for.
         case tooMuch
         case elsewhere
@@ -112,6 +114,10 @@ final class Remote: Sendable {
                 "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
             let chunk = "\(String(size, radix: 16))\r\n"
             return .bytes(Array(head.utf8) + Array(chunk.utf8) + file.bytes + Array("\r\n0\r\n\r\n".utf8))
+        case .unframed(let after, let isBroadcast):
+            let name = isBroadcast ? "icy-name: The Night\r\n" : ""
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\(name)Connection: close\r\n\r\n"
+            return .bytes(Array(head.utf8) + file.bytes.prefix(after))
         case .elsewhere: range = range.map { max(0, $0.lowerBound - 7)..<$0.upperBound }
         }
         var bytes: [UInt8]
