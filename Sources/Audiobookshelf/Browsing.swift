@@ -24,7 +24,7 @@ extension ShelfClient {
     func page(
         library: String, _ page: PageRequest, _ progress: [ShelfItemID: ShelfProgress]
     ) async throws(ShelfError) -> ShelfPage {
-        let call = Call.items(library: library, page, fresh: now())
+        let call = Call.items(library: library, page, fresh: now().wall)
         let json = try await json(call)
         guard case .array(let elements) = json["results"] else {
             throw .missing(field: "results", endpoint: call.endpoint)
@@ -137,7 +137,7 @@ extension ShelfClient {
         library: String, limit: Int, _ progress: [ShelfItemID: ShelfProgress]
     ) async throws(ShelfError) -> [ShelfRow] {
         let page = PageRequest(limit: limit, sort: "addedAt", isDescending: true)
-        return rows(try await json(.items(library: library, page, fresh: now()))["results"].elements, progress)
+        return rows(try await json(.items(library: library, page, fresh: now().wall))["results"].elements, progress)
     }
 
     private func search(
@@ -150,7 +150,7 @@ extension ShelfClient {
         let narrators = found["narrators"].elements.compactMap { $0["name"].text }.map { ("narrators", $0) }
         for (group, value) in authors.prefix(3) + narrators.prefix(2) {
             let page = PageRequest(limit: limit, filter: PageRequest.Filter(group: group, value: value))
-            elements += try await json(.items(library: library, page, fresh: now()))["results"].elements
+            elements += try await json(.items(library: library, page, fresh: now().wall))["results"].elements
         }
         return rows(elements, progress)
     }

@@ -76,7 +76,7 @@ extension ShelfClient {
     /// Whether another device went on after the command was given, which is then no longer what the listener wants. What
     /// an earlier run of ours told late is noted by the server under the time at which it came.
     private func isOutdone(_ write: ProgressWrite, by server: ShelfProgress, _ id: ShelfItemID) -> Bool {
-        let isOfThisRun = told[id] != nil && write.made >= began + clockOffset
+        let isOfThisRun = told[id] != nil && write.made >= clock.now(at: began)
         let told = told[id] ?? []
         return server.updated > write.made + Place.clockTolerance + (isOfThisRun ? 0 : Sync.freshness)
             && !told.contains { $0.isNear(server.position, noted: server.updated) }

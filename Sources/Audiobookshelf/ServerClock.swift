@@ -1,37 +1,44 @@
 internal import HTTP
+public import Listening
 
-/// The server's clock against ours, from the `Date` headers of its answers.
+/// The server's clock, from the `Date` headers of its answers.
 ///
 /// A header says in whole seconds when it was written, which was between our sending and our receiving: each answer
-/// leaves a range that the difference must lie in, and together they narrow it down far below a second.
-struct ServerClock: Sendable {
+/// leaves a range that the server's time must lie in, and together they narrow it down far below a second. It is kept
+/// against the time since this computer was started: a clock of ours that is set meanwhile, as one without a battery is
+/// some time after the start, changes nothing.
+public struct ServerClock: Sendable {
     private let known: Int64
+    /// Of what the server's clock said when this computer was started.
     private var low: Int64 = .min
     private var high: Int64 = .max
-    /// How many answers were read.
-    private(set) var timesTold = 0
 
-    /// - Parameter offset: what it was when this server last answered.
-    init(offset: Int64 = 0) { known = offset }
+    /// - Parameter offset: milliseconds it was ahead of our clock when this server last answered.
+    public init(offset: Int64 = 0) { known = offset }
 
-    /// - Parameters: milliseconds since 1970 of our clock.
-    mutating func observe(_ response: HTTPResponse, sent: Int64, received: Int64) {
+    /// It was heard in this run.
+    public var isTold: Bool { low != .min }
+
+    mutating func observe(_ response: HTTPResponse, sent: Moment, received: Moment) {
+        let (sent, received) = (sent.sinceStart / 1000, received.sinceStart / 1000)
         guard received >= sent, received - sent < 10_000, response[header: "Age"] == nil,
             let date = response[header: "Date"].flatMap(milliseconds(ofDate:))
         else { return }
-        timesTold += 1
         let bounds = (date - received, date + 1000 - sent)
         let isAgreed = bounds.0 <= high && bounds.1 >= low
-        low = isAgreed ? max(low, bounds.0) : bounds.0  // disagreement: one of the clocks was set
+        low = isAgreed ? max(low, bounds.0) : bounds.0  // disagreement: the server's was set
         high = isAgreed ? min(high, bounds.1) : bounds.1
     }
 
-    /// Milliseconds to add to our clock; 0 where the two agree within two seconds.
-    var offset: Int64 {
-        guard low != .min, high != .max else { return known }
-        let middle = low + (high - low) / 2
-        return abs(middle) < 2000 ? 0 : middle
+    /// Milliseconds since 1970; ours where the two agree within two seconds.
+    public func now(at moment: Moment) -> Int64 {
+        guard isTold else { return moment.wall + known }
+        let told = low + (high - low) / 2 + moment.sinceStart / 1000
+        return abs(told - moment.wall) < 2000 ? moment.wall : told
     }
+
+    /// Milliseconds to add to our clock.
+    public func offset(at moment: Moment) -> Int64 { now(at: moment) - moment.wall }
 }
 
 /// Reads "Sat, 21 Nov 2026 09:00:50 GMT", the one form servers write.

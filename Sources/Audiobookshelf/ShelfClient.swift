@@ -40,12 +40,12 @@ public actor ShelfClient {
     nonisolated let server: ServerAddress
     let transport: any Transport
     let vault: any Vault
-    let now: @Sendable () -> Int64
-    /// By our clock: what was under way before that is not known here.
-    private(set) var began: Int64
+    let now: @Sendable () -> Moment
+    /// What was under way before that is not known here.
+    private(set) var began: Moment
     private let report: @Sendable (ShelfReport) -> Void
 
-    var clock: ServerClock
+    public private(set) var clock: ServerClock
     /// The last places of each item that the server has been told from here.
     var told: [ShelfItemID: [Told]] = [:]
     /// Whether `/public/session/...` answers here; nil until tried.
@@ -55,18 +55,17 @@ public actor ShelfClient {
     private var isSignedOut = false
     /// The login has no token exchange: it is an API key, or from a server before 2.26.
     private let isLegacy: Bool
-    /// Our clock, in milliseconds: no exchange of tokens before.
+    /// Milliseconds since the start of this computer, as all that is waited for: no exchange of tokens before.
     private var noExchangeBefore: Int64 = 0
     private var rateLimitedUntil: Int64 = 0
     /// Tokens that the vault would not take, and when to try it again.
     private var unstored: (tokens: Secrets, again: Int64)?
 
     /// - Parameters:
-    ///   - now: milliseconds since 1970 of this computer's clock.
     ///   - report: called on no particular thread.
     /// - Throws: ``ShelfError/badAddress(reason:)`` if the account's server is none.
     public init(
-        account: Account, transport: any Transport, vault: any Vault, now: @escaping @Sendable () -> Int64,
+        account: Account, transport: any Transport, vault: any Vault, now: @escaping @Sendable () -> Moment,
         report: @escaping @Sendable (ShelfReport) -> Void = { _ in }
     ) throws(ShelfError) {
         self.account = account
@@ -80,16 +79,15 @@ public actor ShelfClient {
         isLegacy = account.login != .tokens
     }
 
-    /// Milliseconds to add to this computer's clock to have the server's.
-    public var clockOffset: Int64 { clock.offset }
-    /// The same, with how often the server has said what time it is.
-    public var clockReading: (offset: Int64, timesTold: Int) { (clock.offset, clock.timesTold) }
+    /// Milliseconds since 1970 by the server's clock.
+    var serverNow: Int64 { clock.now(at: now()) }
+    private var sinceStart: Int64 { now().sinceStart / 1000 }
 
     /// Takes the place of the one before another login to the same account: what that has told is known here.
     public func goOn(from former: ShelfClient) async {
         let (words, since) = (await former.told, await former.began)
         told.merge(words) { own, former in former + own }
-        began = min(began, since)
+        if since.sinceStart < began.sinceStart { began = since }
     }
 
     /// Drops what is in memory, so that the next request reads the vault: after another login to this account.
@@ -130,7 +128,7 @@ public actor ShelfClient {
         let fresh = try await loaded()
         let second = try await send(call, fresh)
         if second.status == 401 {
-            noExchangeBefore = now() + 60_000  // what refuses us is not the token: do not wear out the exchange
+            noExchangeBefore = sinceStart + 60_000  // what refuses us is not the token: do not wear out the exchange
             throw .tokenRefused(server: server.description)
         }
         return try second.accepted(server, call)
@@ -178,7 +176,7 @@ public actor ShelfClient {
         let secrets = try await loaded()
         await storeAgain()
         guard !isLegacy, !isSignedOut, secrets.refresh != nil,
-            let due = secrets.renewal(clockOffset: clock.offset), due <= now()
+            secrets.isDue(sinceStart: sinceStart, serverNow: serverNow)
         else {
             if isSignedOut { throw .signedOut(server: server.description) }
             return secrets
@@ -223,11 +221,11 @@ public actor ShelfClient {
             report(.signedOut)
             throw .signedOut(server: server.description)
         }
-        if rateLimitedUntil > now() {
-            let seconds = Int((rateLimitedUntil - now() + 999) / 1000)
+        if rateLimitedUntil > sinceStart {
+            let seconds = Int((rateLimitedUntil - sinceStart + 999) / 1000)
             throw .rateLimited(server: server.description, retryAfter: seconds)
         }
-        if noExchangeBefore > now() { throw .tokenRefused(server: server.description) }
+        if noExchangeBefore > sinceStart { throw .tokenRefused(server: server.description) }
         // A task of its own: the request that began the exchange may be cancelled, the exchange may not.
         let task = renewal ?? Task { await self.exchangeTokens(refresh) }
         renewal = task
@@ -258,13 +256,13 @@ public actor ShelfClient {
             // The login came from a server that has this route: this is a proxy, or a server on the move.
             throw .serverFault(server: server.description, status: 404)
         case 429:
-            rateLimitedUntil = now() + Int64(response.retryAfter) * 1000
+            rateLimitedUntil = sinceStart + Int64(response.retryAfter) * 1000
         default: break
         }
         let answer = try LoginPayload(response.accepted(server, call).json(server, call), call.endpoint)
         let fresh = Secrets(
             bearer: answer.accessToken, refresh: answer.refreshToken ?? refresh, headers: secrets?.headers ?? [],
-            received: now())
+            received: sinceStart)
         await store(fresh)
         secrets = fresh
     }
@@ -279,13 +277,13 @@ public actor ShelfClient {
             unstored = nil
         } catch {
             if unstored == nil { report(.notStored(error)) }
-            unstored = (tokens, now() + 30_000)
+            unstored = (tokens, sinceStart + 30_000)
         }
     }
 
     private func storeAgain() async {
-        guard let waiting = unstored, waiting.again <= now() else { return }
-        unstored?.again = now() + 30_000
+        guard let waiting = unstored, waiting.again <= sinceStart else { return }
+        unstored?.again = sinceStart + 30_000
         await store(waiting.tokens)
     }
 }

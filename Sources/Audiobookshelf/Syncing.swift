@@ -167,8 +167,6 @@ extension ShelfClient {
             }
     }
 
-    var serverNow: Int64 { now() + clockOffset }
-
     /// Notes a place that the server has, or may have, from here.
     /// - Parameter time: when the listener was there, in milliseconds since 1970 of the server's clock.
     public func tell(_ id: ShelfItemID, _ place: BookTime, at time: Int64, isFinished: Bool = false) {

@@ -33,22 +33,22 @@ struct Secrets: Sendable, CustomStringConvertible, CustomReflectable {
     var bearer: String
     var refresh: String?
     var headers: [HTTPHeader]
-    /// Our clock when the bearer was made, in milliseconds; nil for one out of the vault.
+    /// Milliseconds from the start of this computer to when the bearer was made; nil for one out of the vault.
     var received: Int64?
 
     var description: String { "secrets" }
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// Our clock when the bearer should be exchanged, in milliseconds; nil where that is not known.
+    /// Whether the bearer should be exchanged; false where that is not known. In milliseconds.
     ///
     /// For a token made just now only its length of life counts: a clock of ours that is far ahead would otherwise find
     /// every new token expired and refresh without end.
-    func renewal(clockOffset: Int64) -> Int64? {
-        guard let times = TokenTimes(bearer) else { return nil }
+    func isDue(sinceStart: Int64, serverNow: Int64) -> Bool {
+        guard let times = TokenTimes(bearer) else { return false }
         if let received, let issued = times.issued, times.expires > issued {
-            return received + (times.expires - issued).clamped(to: 0...315_360_000) * 1000 - times.margin
+            return received + (times.expires - issued).clamped(to: 0...315_360_000) * 1000 - times.margin <= sinceStart
         }
-        return times.expires.clamped(to: 0...253_402_300_799) * 1000 - clockOffset - times.margin
+        return times.expires.clamped(to: 0...253_402_300_799) * 1000 - times.margin <= serverNow
     }
 }
 

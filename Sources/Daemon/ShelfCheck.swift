@@ -10,7 +10,7 @@ extension Shelves {
         do throws(ShelfError) {
             let client = try client(account)
             let count = try await client.libraries().count
-            let offset = await client.clockOffset
+            let offset = await client.clock.offset(at: time.now)
             return [
                 .init(name, .good, "signed in to \(account.server), \(count) libraries"), encryption(account),
                 clock(account, offset: offset),

@@ -25,10 +25,7 @@ internal import Store
     /// Of the present client of each account: what an earlier one says of its login is over.
     private var logins: [String: Int] = [:]
     private var loginCount = 0
-    private var offsets: [String: Int64] = [:]
-    /// What a server's clock said when this computer had run for no time, by ``Moment/sinceStart``: that goes on when our
-    /// clock is set. With how often the server had told it by then.
-    private var anchors: [String: (start: Int64, timesTold: Int)] = [:]
+    private var clocks: [String: ServerClock] = [:]
     private var fetched: [ItemID: String] = [:]
     /// Why the last delivery to each account did not get through.
     private var problems: [String: String] = [:]
@@ -60,21 +57,20 @@ internal import Store
         do throws(StoreError) { accounts = try await store.accounts() } catch {
             log.error("the accounts could not be read", metadata: ["why": "\(error)"])
         }
-        for account in accounts { offsets[account.id] = account.clockOffset }
+        for account in accounts { clocks[account.id] = ServerClock(offset: account.clockOffset) }
     }
 
     var hasAccounts: Bool { !accounts.isEmpty }
 
     /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
-    func clockOffset(of item: ItemID) -> Int64 { ShelfItemID(item).flatMap { offsets[$0.account] } ?? 0 }
+    func clockOffset(of item: ItemID) -> Int64 {
+        let now = time.now
+        return serverNow(of: item, at: now) - now.wall
+    }
 
     /// The time by the clock of the item's server, in milliseconds since 1970; ours where there is none.
-    ///
-    /// Of what the server said in this run: a clock of ours that is set meanwhile, as one without a battery is some time
-    /// after the start, would date what is listened to wrongly until the next answer.
     func serverNow(of item: ItemID, at now: Moment) -> Int64 {
-        guard let account = ShelfItemID(item)?.account else { return now.wall }
-        return anchors[account].map { $0.start + now.sinceStart / 1000 } ?? now.wall + (offsets[account] ?? 0)
+        ShelfItemID(item).flatMap { clocks[$0.account] }?.now(at: now) ?? now.wall
     }
 
     /// `user@host`.
@@ -96,7 +92,7 @@ internal import Store
         loginCount += 1
         let login = loginCount
         let client = try ShelfClient(
-            account: account, transport: transport, vault: vault, now: { [time] in time.now.wall },
+            account: account, transport: transport, vault: vault, now: { [time] in time.now },
             report: { [weak self] report in Task { @LoopActor in self?.heard(report, of: id, login) } })
         (clients[id], logins[id]) = (client, login)
         return client
@@ -148,7 +144,7 @@ internal import Store
 
     private func adopt(_ account: Account) async throws(ShelfError) {
         var account = account
-        account.clockOffset = offsets[account.id] ?? 0
+        account.clockOffset = clocks[account.id]?.offset(at: time.now) ?? 0
         do throws(StoreError) { try await store.write(.account(account)) } catch {
             throw .file(reason: error.description)
         }
@@ -251,14 +247,11 @@ internal import Store
 
     private func noteClock(_ client: ShelfClient) async {
         let id = client.account.id
-        // Both of one moment: an anchor of an older offset would stay until the answer after the next.
-        let (offset, timesTold) = await client.clockReading
-        offsets[id] = offset
-        if timesTold > 0, anchors[id]?.timesTold != timesTold {
-            let now = time.now
-            anchors[id] = (now.wall + offset - now.sinceStart / 1000, timesTold)
-        }
+        let clock = await client.clock
+        // That of another login, which has not been answered yet, knows less.
+        if clock.isTold { clocks[id] = clock }
         listener?(id)
+        let offset = clock.offset(at: time.now)
         guard let index = accounts.firstIndex(where: { $0.id == id }),
             abs(accounts[index].clockOffset - offset) > Place.clockTolerance / 2
         else { return }

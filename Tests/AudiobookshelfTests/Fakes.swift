@@ -151,8 +151,11 @@ func client(
     ]
     return try ShelfClient(
         account: account(login, hasHeaders: hasHeaders), transport: transport,
-        vault: FakeVault(Journal(), secrets), now: { 1_795_223_600_000 })
+        vault: FakeVault(Journal(), secrets), now: { at(1_795_223_600_000) })
 }
+
+/// - Parameter wall: milliseconds since 1970; the computer was started an hour after that.
+func at(_ wall: Int64) -> Moment { Moment(monotonic: (wall - 3_600_000) * 1000, wall: wall) }
 
 func failure(_ body: () async throws(ShelfError) -> Void) async -> ShelfError? {
     do throws(ShelfError) {

@@ -1,4 +1,5 @@
 import HTTP
+import Listening
 import Testing
 
 @testable import Audiobookshelf
@@ -39,18 +40,23 @@ import Testing
             let hour = written / 3_600_000 % 24
             let date = "Sat, 21 Nov 2026 \(hour):\(minute):\(second) GMT"
             clock.observe(
-                HTTPResponse(status: 200, headers: [HTTPHeader("Date", date)]), sent: sent, received: sent + 40)
+                HTTPResponse(status: 200, headers: [HTTPHeader("Date", date)]), sent: at(sent), received: at(sent + 40))
         }
-        #expect(abs(clock.offset - skew) < 200)
+        let now = at(1_795_223_640_000)
+        #expect(abs(clock.offset(at: now) - skew) < 200)
+        // Our clock is set: the server's is where it was.
+        let set = Moment(monotonic: now.monotonic, wall: now.wall - 3_600_000)
+        #expect(clock.now(at: set) == clock.now(at: now))
     }
 
     @Test func aClockThatAgreesIsLeftAlone() {
         var clock = ServerClock()
         let date = HTTPHeader("Date", "Sat, 21 Nov 2026 01:13:41 GMT")
         clock.observe(
-            HTTPResponse(status: 200, headers: [date]), sent: 1_795_223_622_400, received: 1_795_223_622_500)
-        #expect(clock.offset == 0)
-        #expect(ServerClock().offset == 0)
+            HTTPResponse(status: 200, headers: [date]), sent: at(1_795_223_622_400),
+            received: at(1_795_223_622_500))
+        #expect(clock.offset(at: at(1_795_223_630_000)) == 0)
+        #expect(ServerClock().offset(at: at(5)) == 0)
     }
 
     @Test func tokenTimes() {

@@ -365,8 +365,9 @@ private let book = ItemID("abs:\(accountID)/book")!
         var known = account()
         known.clockOffset = 3_600_000
         let shelf = try ShelfClient(
-            account: known, transport: FakeTransport { _ in .text("OK") }, vault: FakeVault(Journal(), [:]), now: { 0 })
-        #expect(await shelf.clockOffset == 3_600_000)
+            account: known, transport: FakeTransport { _ in .text("OK") }, vault: FakeVault(Journal(), [:]),
+            now: { at(0) })
+        #expect(await shelf.clock.offset(at: at(0)) == 3_600_000)
     }
 
     @Test func progressAsRecorded() async throws {

@@ -41,7 +41,7 @@ private final class TokenServer: Sendable {
     ) throws -> ShelfClient {
         try ShelfClient(
             account: account(login), transport: transport ?? server.transport, vault: vault,
-            now: { clock.withLock { $0 } }, report: { report in reports.withLock { $0.append(report) } })
+            now: { at(clock.withLock { $0 }) }, report: { report in reports.withLock { $0.append(report) } })
     }
 
     private func vault(_ access: String = "A1", _ refresh: String? = "R1") -> FakeVault {
