@@ -92,10 +92,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        // What tests and the demo run against; never part of the program.
+        // What tests and the demo run against; never part of the program. Optimised also for debugging: the tests spend
+        // much of their time in it.
         .target(
             name: "StandIn", dependencies: [flyingFox, flyingSocks], path: "Tests/StandIn",
-            swiftSettings: strict),
+            swiftSettings: strict + [.unsafeFlags(["-O"])]),
         .executableTarget(
             name: "standin-server", dependencies: ["StandIn", argumentParser], path: "Tests/standin-server",
             swiftSettings: strict),

@@ -158,7 +158,9 @@ public struct Sync: Sendable {
 
     /// The account part of an Audiobookshelf item; other sources have no server to tell.
     static func account(of item: ItemID) -> String? {
-        item.source == "abs" ? item.key.split(separator: "/").first.map(String.init) : nil
+        guard item.source == "abs" else { return nil }
+        let account = item.key.utf8.prefix { $0 != UInt8(ascii: "/") }
+        return account.isEmpty ? nil : String(Substring(account))
     }
 
     // MARK: What happens

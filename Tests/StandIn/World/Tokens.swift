@@ -71,15 +71,18 @@ extension World {
     /// Finds out who asks and notes it in the call.
     /// - Returns: `false` for a missing, foreign, expired or refused token; the server does not tell which.
     func authenticate(_ call: inout Call) -> Bool {
-        guard let token = call.token, let userID = bearer(token) else { return false }
+        guard let token = call.token, let claims = claims(of: token), let userID = bearer(token, claims) else {
+            return false
+        }
         call.userID = userID
-        call.usedLegacyToken = claims(of: token)?.type == nil
+        call.usedLegacyToken = claims.type == nil
         return true
     }
 
     /// The id of the active user a bearer token belongs to.
-    func bearer(_ token: String) -> String? {
-        guard let claims = claims(of: token) else { return nil }
+    func bearer(_ token: String) -> String? { claims(of: token).flatMap { bearer(token, $0) } }
+
+    private func bearer(_ token: String, _ claims: TokenClaims) -> String? {
         if let end = claims.expiresAt, end * 1000 <= now { return nil }
         switch claims.type {
         case "access":
