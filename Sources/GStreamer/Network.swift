@@ -21,21 +21,45 @@ enum Network {
             }
             g_clear_error(&error)
         }
-        guard !stream.headers.isEmpty, isSameOrigin(source, stream),
-            let headers = gst_structure_new_empty("extra-headers")
-        else { return }
-        // They would go along to whatever host a redirect names.
-        dogear_set_bool(source, "automatic-redirect", 0)
-        for (name, value) in stream.headers { dogear_structure_set_string(headers, name, value) }
-        dogear_set_structure(source, "extra-headers", headers)
-        gst_structure_free(headers)
+        guard !stream.headers.isEmpty, let pad = gst_element_get_static_pad(source, "src") else { return }
+        let pass = Pass(stream)
+        pass.show(on: source)
+        // hlsdemux uses a source for one segment after the other; this comes before it asks for the next.
+        gst_pad_add_probe(
+            pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+            { pad, info, context in
+                guard dogear_event_type(dogear_probe_event(info)) == GST_EVENT_STREAM_START,
+                    let source = gst_pad_get_parent_element(pad)
+                else { return GST_PAD_PROBE_OK }
+                Unmanaged<Pass>.fromOpaque(context!).takeUnretainedValue().show(on: source)
+                gst_object_unref(source)
+                return GST_PAD_PROBE_OK
+            }, Unmanaged.passRetained(pass).toOpaque(), { Unmanaged<Pass>.fromOpaque($0!).release() })
+        gst_object_unref(pad)
     }
 
-    /// A playlist may name segments on other servers: those get no header of ours.
-    private static func isSameOrigin(_ source: Element, _ stream: AudioStream) -> Bool {
-        guard let location = dogear_get_string(source, "location") else { return false }
-        defer { g_free(location) }
-        return origin(String(cString: location)) == origin(stream.url)
+    /// The headers of a stream, for its own server alone: a playlist may name segments on others.
+    private final class Pass {
+        private let origin: String
+        private let headers: [String: String]
+
+        init(_ stream: AudioStream) {
+            origin = Network.origin(stream.url)
+            headers = stream.headers
+        }
+
+        /// Where `source` is about to ask its server, or to ask another.
+        func show(on source: Element) {
+            let location = dogear_get_string(source, "location")
+            defer { g_free(location) }
+            let isOwn = location.map { Network.origin(String(cString: $0)) } == origin
+            // They would go along to whatever host a redirect names.
+            dogear_set_bool(source, "automatic-redirect", isOwn ? 0 : 1)
+            let shown = isOwn ? gst_structure_new_empty("extra-headers") : nil
+            defer { if shown != nil { gst_structure_free(shown) } }
+            if let shown { for (name, value) in headers { dogear_structure_set_string(shown, name, value) } }
+            dogear_set_structure(source, "extra-headers", shown)
+        }
     }
 
     /// Scheme, host and port, as written.

@@ -149,4 +149,41 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
         #expect(try await rig.word() == .seeked(to: .seconds(3)))
         #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
     }
+
+    /// Every other segment of the playlist is on another server, which is not to see what opens ours.
+    @Test func headersGoToTheServerOfThePlaylistAlone() async throws {
+        let folder = "\(Sounds.folder)/hls-two"
+        let path = try Sounds.tone("http.m4b", seconds: 30)
+        try Sounds.run(["mkdir", "-p", folder])
+        try Sounds.run([
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path, "-c:a", "copy", "-f", "hls", "-hls_time", "3",
+            "-hls_playlist_type", "vod", "\(folder)/output.m3u8",
+        ])
+        let serve: @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer = { request in
+            let name = request.path.split(separator: "/").last.map(String.init) ?? ""
+            guard let bytes = try? Sounds.read("\(folder)/\(name)") else {
+                return .bytes(LoopbackServer.response("404 Not Found"))
+            }
+            let type = name.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
+            return .bytes(LoopbackServer.file(bytes, type: type, for: request))
+        }
+        let other = try LoopbackServer(port: 0, serve)
+        let server = try LoopbackServer(port: 0, serve)
+        var number = 0
+        let playlist = String(decoding: try Sounds.read("\(folder)/output.m3u8"), as: UTF8.self)
+        let lines = playlist.split(separator: "\n").map { line in
+            if line.hasPrefix("#") { return String(line) }
+            number += 1
+            return number.isMultiple(of: 2) ? "\(other.address)/\(line)" : String(line)
+        }
+        try Sounds.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "\(folder)/output.m3u8")
+        let rig = Rig("hls-two")
+        let tracks = streams(["\(server.address)/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+        _ = try await rig.open(tracks, at: .zero)
+        try await rig.play(until: .seconds(14))
+        let segments = server.requests.filter { $0.path.hasSuffix(".ts") }
+        #expect(segments.count >= 2 && other.requests.count >= 2)
+        #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
+        #expect(other.requests.allSatisfy { $0.headers["x-key"] == nil })
+    }
 }
