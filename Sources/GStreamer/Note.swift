@@ -26,6 +26,8 @@ enum Note: Sendable {
     case refused
     /// Of our own making: the sound is to be a little softer now.
     case fades
+    /// Of our own making: it has stood for long enough to be let go on.
+    case rested
     /// Of our own making: a silence was left out.
     case leftOut
     /// A move has taken half a second.

@@ -34,6 +34,10 @@ final class Turn {
     let post: @Sendable (Note, UInt64) -> Void
     var phase = Phase.steady
     var wantsToPlay = false
+    /// What the pipeline was told last, and when it was last told to stand: microseconds, monotonic.
+    var isPlaying = false
+    var stoodAt: Int64?
+    var resting: Task<Void, Never>?
     var rate: Double
     /// What the pipeline plays at.
     var pipelineRate = 1.0
@@ -90,6 +94,7 @@ final class Turn {
     func close() {
         patience?.cancel()
         fadeSteps?.cancel()
+        resting?.cancel()
         needle.attach(nil, nil)
         letGo()
         pipeline.close()
@@ -207,6 +212,9 @@ final class Turn {
         case .refused:
             if stamp == since, case .seeking(let spot, let purpose) = phase { refused(spot, purpose) }
         case .fades: stepFade()
+        case .rested:
+            resting = nil
+            if case .steady = phase { applyPlaying() }
         case .leftOut: if stamp >= since, case .steady = phase { report(EngineReport(load, .skipped)) }
         case .slow:
             switch phase {

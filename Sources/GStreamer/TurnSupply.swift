@@ -1,11 +1,36 @@
+internal import EventLoop
 internal import Listening
 
 /// Playing, as long as there is something to play.
 extension Turn {
     func applyPlaying() {
-        pipeline.set(playing: wantsToPlay && !isFilling)
-        needle.runs(at: wantsToPlay && !isFilling ? pipelineRate : nil)
+        let playing = wantsToPlay && !isFilling
+        if playing && isToRest { return }
+        if isPlaying && !playing { stoodAt = Clock.now.monotonic }
+        isPlaying = playing
+        pipeline.set(playing: playing)
+        needle.runs(at: playing ? pipelineRate : nil)
         say(buffering: wantsToPlay && isFilling)
+    }
+
+    /// PulseAudio loses count of what it has played when it is stopped and let go hundreds of times in a second: its clock
+    /// stands still for many seconds, and the place with it.
+    static let rest = BookTime.seconds(0.03)
+
+    /// It was stopped only a moment ago: it goes on when that is over, if it is still to.
+    private var isToRest: Bool {
+        guard !isPlaying, let stoodAt else { return false }
+        let left = Self.rest - BookTime(microseconds: Clock.now.monotonic - stoodAt)
+        guard left > .zero else { return false }
+        if resting == nil {
+            let post = self.post
+            let stamp = since
+            resting = Task {
+                guard (try? await Task.sleep(for: .microseconds(left.microseconds))) != nil else { return }
+                post(.rested, stamp)
+            }
+        }
+        return true
     }
 
     func say(buffering: Bool) {

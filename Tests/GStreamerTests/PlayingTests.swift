@@ -1,3 +1,4 @@
+import Glibc
 import Listening
 import TestSupport
 import Testing
@@ -11,10 +12,12 @@ struct Rig {
     let path: String
     let load = LoadID(number: 1)
 
-    init(_ name: String, bytes: any ByteShelf = LoopbackBytes()) {
+    /// - Parameter sink: the one that records, unless given.
+    init(_ name: String, sink: String? = nil, bytes: any ByteShelf = LoopbackBytes()) {
         path = "\(Sounds.folder)/\(name).raw"
         engine = GStreamerEngine(
-            sink: Recording.sink(path), bytes: bytes, patience: Double(120 * Sanitizer.patience), report: reports.add)
+            sink: sink ?? Recording.sink(path), bytes: bytes, patience: Double(120 * Sanitizer.patience),
+            report: reports.add)
     }
 
     func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }
@@ -72,6 +75,35 @@ func expectUnbroken(_ heard: Recording, from start: Double) throws {
 func files(_ paths: [String], seconds: Double) -> [Track] {
     Timeline.repaired(
         tracks: paths.map { Track(start: .zero, duration: .seconds(seconds), audio: .file(path: $0)) })
+}
+
+/// A sound server counts what it has played, and loses count when it is stopped hundreds of times in a second.
+@Suite struct StormTests {
+    @Test func aStormOfPausesIsFewForTheSoundServer() async throws {
+        let sound = SoundServer()
+        try await sound.start(devices: ["speakers"])
+        let path = try Sounds.tone("exact.m4b", seconds: 30)
+        let rig = Rig("storm", sink: "pulsesink server=\(sound.address)")
+        _ = try await rig.open(files([path], seconds: 30))
+        let events = try sound.events()
+        try await rig.play(until: .seconds(0.3))
+        // Seen by the one who counts.
+        while let line = events.line(), !line.contains("sink-input") {}
+        let begin = ContinuousClock.now
+        for _ in 0..<1000 {
+            rig.engine.play(rig.load)
+            rig.engine.pause(rig.load)
+        }
+        let stood = try await rig.still()
+        let took = (ContinuousClock.now - begin) / .seconds(1)
+        try await rig.play(until: stood + .seconds(0.5))
+        events.send(SIGTERM)
+        var count = 0
+        while let line = events.line() { if line.contains("sink-input") { count += 1 } }
+        #expect(Double(count) < 20 + 2 * took / Turn.rest.seconds, "\(count) in \(took) s")
+        rig.engine.unload()
+        await sound.stop()
+    }
 }
 
 struct Format: Sendable, CustomTestStringConvertible {

@@ -82,6 +82,9 @@ public final class SoundServer: Sendable {
         }
     }
 
+    /// A line for each thing that happens from now on: a stream that begins, stops, goes on.
+    public func events() throws -> Child { try Child("pactl", ["subscribe"], environment: environment, isQuiet: true) }
+
     private func pactl(_ arguments: String...) async throws -> (code: Int32, lines: [String]) {
         let child = try Child("pactl", arguments, environment: environment, isQuiet: true)
         var lines: [String] = []
