@@ -131,7 +131,7 @@ final class Feed: Sendable {
         if let have { return have }
         let here = reader.available(from: offset)
         let count = max(target.count, Int(min(here, Self.blockSize)))
-        switch ask(Want(offset: offset, count: count), isHere: here >= target.count) {
+        switch ask(Want(offset: offset, count: count)) {
         case .bytes(let bytes):
             let part = bytes.prefix(target.count)
             target.copyBytes(from: part)
@@ -147,7 +147,7 @@ final class Feed: Sendable {
         case interrupted
     }
 
-    private func ask(_ want: Want, isHere: Bool) -> Answer {
+    private func ask(_ want: Want) -> Answer {
         let ticket = state.withLock { state in
             state.ticket += 1
             state.answer = nil
@@ -161,14 +161,12 @@ final class Feed: Sendable {
                 take(.failure(error), for: ticket)
             }
         }
-        let watch =
-            isHere
-            ? nil
-            : Task { [self] in
-                guard (try? await Task.sleep(for: Self.notice)) != nil else { return }
-                starves(self)
-            }
-        defer { watch?.cancel() }
+        // Also of what is here: it may be gone again, and has to be fetched anew, before it is read.
+        let watch = Task { [self] in
+            guard (try? await Task.sleep(for: Self.notice)) != nil else { return }
+            starves(self)
+        }
+        defer { watch.cancel() }
         let answer: Answer = state.wait { state in
             if state.isClosed || state.isFlushing {
                 state.ticket += 1

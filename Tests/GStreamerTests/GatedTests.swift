@@ -61,6 +61,19 @@ import Testing
         rig.engine.unload()
     }
 
+    /// As when a disk fails, or memory was let go, between the look and the read.
+    @Test func whatWasHereAMomentAgoIsWaitedForAsWell() async throws {
+        let whole = try tone("mp3")
+        let gate = GatedBytes(whole, claims: true)
+        let rig = try await rig("gone", gate)
+        gate.open(to: whole.count / 5)
+        rig.engine.play(rig.load)
+        #expect(try await rig.reports.next(rig.load) == .buffering(true))
+        gate.open()
+        #expect(try await rig.reports.next(rig.load) == .buffering(false))
+        rig.engine.unload()
+    }
+
     @Test func aFailureComesAfterWhatWasHere() async throws {
         let whole = try tone("mp3")
         let gate = GatedBytes(whole)

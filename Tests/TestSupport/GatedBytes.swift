@@ -15,12 +15,15 @@ public final class GatedBytes: ByteShelf, ByteReader {
 
     private let bytes: [UInt8]
     private let stated: Int64
+    private let claims: Bool
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - gate: how much of it is there.
     ///   - size: what it says of its length, if not the truth.
-    public init(_ bytes: [UInt8], gate: Int? = nil, size: Int? = nil) {
+    ///   - claims: it says that all of it is there, wherever the gate is.
+    public init(_ bytes: [UInt8], gate: Int? = nil, size: Int? = nil, claims: Bool = false) {
+        self.claims = claims
         self.bytes = bytes
         stated = Int64(size ?? bytes.count)
         state = Locked(
@@ -95,7 +98,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
     }
 
     public func available(from offset: Int64) -> Int64 {
-        state.withLock { max(0, min($0.gate, Int64(bytes.count)) - offset) }
+        state.withLock { max(0, min(claims ? .max : $0.gate, Int64(bytes.count)) - offset) }
     }
 
     public func close() { state.withLock { $0.isClosed = true } }
