@@ -34,9 +34,9 @@ final class Turn {
     let post: @Sendable (Note, UInt64) -> Void
     var phase = Phase.steady
     var wantsToPlay = false
-    /// What the pipeline was told last, and when it was last told to stand: microseconds, monotonic.
+    /// What the pipeline was told last, and when it was told to stand, the last four times: microseconds, monotonic.
     var isPlaying = false
-    var stoodAt: Int64?
+    var stops: [Int64] = []
     var resting: Task<Void, Never>?
     var rate: Double
     /// What the pipeline plays at.

@@ -6,21 +6,25 @@ extension Turn {
     func applyPlaying() {
         let playing = wantsToPlay && !isFilling
         if playing && isToRest { return }
-        if isPlaying && !playing { stoodAt = Clock.now.monotonic }
+        if isPlaying && !playing { stops = stops.suffix(3) + [Clock.now.monotonic] }
         isPlaying = playing
         pipeline.set(playing: playing)
         needle.runs(at: playing ? pipelineRate : nil)
         say(buffering: wantsToPlay && isFilling)
     }
 
-    /// PulseAudio loses count of what it has played when it is stopped and let go hundreds of times in a second: its clock
-    /// stands still for many seconds, and the place with it.
+    /// PulseAudio takes up to a tenth of a second for played each time it is stopped and let go, and its clock stands
+    /// still until that is made up for: for many seconds after hundreds of times, and the place with it.
     static let rest = BookTime.seconds(0.03)
+    /// Nobody stops four times in a second.
+    static let longRest = BookTime.seconds(0.3)
 
     /// It was stopped only a moment ago: it goes on when that is over, if it is still to.
     private var isToRest: Bool {
-        guard !isPlaying, let stoodAt else { return false }
-        let left = Self.rest - BookTime(microseconds: Clock.now.monotonic - stoodAt)
+        guard !isPlaying, let last = stops.last else { return false }
+        let now = Clock.now.monotonic
+        let isStorm = stops.count == 4 && now - stops[0] < 1_000_000
+        let left = (isStorm ? Self.longRest : Self.rest) - BookTime(microseconds: now - last)
         guard left > .zero else { return false }
         if resting == nil {
             let post = self.post

@@ -100,7 +100,7 @@ func files(_ paths: [String], seconds: Double) -> [Track] {
         events.send(SIGTERM)
         var count = 0
         while let line = events.line() { if line.contains("sink-input") { count += 1 } }
-        #expect(Double(count) < 20 + 2 * took / Turn.rest.seconds, "\(count) in \(took) s")
+        #expect(Double(count) < 20 + 2 * took / Turn.longRest.seconds, "\(count) in \(took) s")
         rig.engine.unload()
         await sound.stop()
     }
