@@ -63,8 +63,8 @@ extension ShelfError: CustomStringConvertible {
             \(server) does not speak https: \(reason); check the address and the port, or give an http:// address if \
             that is what it speaks
             """
-        case .timedOut(let server): "\(server) did not answer in time; it is tried again later"
-        case .lost(let server, let reason): "the connection to \(server) broke: \(reason); it is tried again later"
+        case .timedOut(let server): "\(server) did not answer in time"
+        case .lost(let server, let reason): "the connection to \(server) broke: \(reason)"
         case .badAddress(let reason): "this is not a server's address: \(reason)"
         case .badHeader(let name):
             "the header '\(name)' cannot be sent: it holds a line break or another control character"

@@ -47,7 +47,7 @@ extension Service {
             case .stretch(let stretch):
                 SyncReport.Row(
                     id: row.id, kind: "listening", item: item, account: account, at: stretch.started,
-                    position: stretch.place.seconds, listened: stretch.listened.seconds)
+                    position: stretch.place.seconds, listened: (stretch.listened - stretch.sentListened).seconds)
             case .write(let write):
                 SyncReport.Row(
                     id: row.id, kind: write.kind.rawValue, item: item, account: account, at: write.made,

@@ -98,7 +98,10 @@ extension Service {
         let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
         let duration = lengths.first { $0 > .zero } ?? .zero
         guard let own, let server else { return ((own ?? server)?.position, duration) }
-        return ((own.isOutdone(by: server, knowsOurs: knowsOurs) ? server : own).position, duration)
+        return (
+            (own.isOutdone(by: server, knowsOurs: knowsOurs, isServers: isServers(own)) ? server : own).position,
+            duration
+        )
     }
 
     /// Keeps the place here and tells the server: now if it answers at once, else when it does.

@@ -44,13 +44,15 @@ extension Service {
             let knowsOurs = sync.hasTold(id)
             let found = try await source.find(id)
             try isStill(ticket)
+            let jump = try await settled(jump, on: found.id)
+            // A wrong one is told before anything is stopped for it, where the item is known.
+            if let jump, let item = try? await known(found.id) { _ = try item.goal(of: jump, from: .zero) }
+            try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || wish.plays && finding?.isHeld != true
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
             let opened = try await opened(found, of: source)
-            try isStill(ticket)
-            let jump = try await settled(jump, on: found.id)
             try isStill(ticket)
             let beginning = try start(
                 opened, jump: finding?.moved == found.id ? nil : jump, journal: await journalled(found.id),
@@ -118,8 +120,10 @@ extension Service {
             let found = try await source.find(id)
             let opened = try await opened(found, of: source)
             guard ticket == opening else { return }
+            let journal = await journalled(id)
             let beginning = Beginning(
-                of: opened.item, server: opened.place, journal: await journalled(id), own: place, knowsOurs: knowsOurs)
+                of: opened.item, server: opened.place, journal: journal, own: place, knowsOurs: knowsOurs,
+                isServers: isServers(journal))
             await begin(opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key))
         } catch {
             guard ticket == opening else { return }
@@ -212,12 +216,16 @@ extension Service {
         _ opened: Opened, jump: Jump?, journal: Place?, knowsOurs: Bool
     ) throws(SourceError) -> Beginning {
         let item = opened.item
-        var beginning = Beginning(of: item, server: opened.place, journal: journal, knowsOurs: knowsOurs)
+        var beginning = Beginning(
+            of: item, server: opened.place, journal: journal, knowsOurs: knowsOurs, isServers: isServers(journal))
         if let jump {
             beginning.move(to: try item.goal(of: jump, from: beginning.place).clamped(to: .zero...item.duration))
         }
         return beginning
     }
+
+    /// It was taken over from the server, and nothing has happened to it here since.
+    func isServers(_ place: Place?) -> Bool { place.map { borrowed[$0.item] == $0 } ?? false }
 
     private func isStill(_ ticket: Int) throws(SourceError) {
         if ticket != opening { throw SourceError(.failed, "something else was asked for meanwhile") }

@@ -45,6 +45,7 @@ extension Service {
     /// Keeps another device's place under its own time, and nothing older is told to the server.
     func took(_ place: Place) {
         told = place
+        borrowed[place.item] = place
         store.post(.place(place))
         log.info("another device went on", metadata: ["item": "\(place.item)", "to": "\(place.position.seconds)"])
         sync { $0.outdone(place.item, time.now) }
@@ -125,7 +126,7 @@ extension Service {
 
     private func isNews(_ place: Place, to own: Place?, knowsOurs: Bool = false) -> Bool {
         guard let own, own.item == place.item, !sync.owes(place.item) else { return false }
-        let isNews = own.isOutdone(by: place, knowsOurs: knowsOurs)
+        let isNews = own.isOutdone(by: place, knowsOurs: knowsOurs, isServers: isServers(own))
         if isNews {
             log.debug(
                 "another place",
@@ -143,7 +144,9 @@ extension Service {
         Task { @LoopActor in
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
             for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
-                if self.isNews(place, to: known[place.item]) { self.store.post(.place(place)) }
+                guard self.isNews(place, to: known[place.item]) else { continue }
+                self.borrowed[place.item] = place
+                self.store.post(.place(place))
             }
         }
     }

@@ -84,6 +84,8 @@ internal import Store
     }
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
+    /// The last words of the server on what other devices did, as they were taken over.
+    var borrowed: [ItemID: Place] = [:]
     /// Another device may have gone on with this; the server is asked when it has all of ours.
     var doubted: ItemID?
     private var playerTimer: LoopTimer?

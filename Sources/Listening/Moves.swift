@@ -88,10 +88,14 @@ public struct Beginning: Hashable, Sendable {
     ///   - server: what the source says.
     ///   - own: where the player stands, which goes before the journal but not before another device.
     ///   - knowsOurs: the server had accepted all of ours before it was asked.
-    public init(of item: Item, server: Place?, journal: Place?, own: BookTime? = nil, knowsOurs: Bool = false) {
+    ///   - isServers: the journal has the server's own word.
+    public init(
+        of item: Item, server: Place?, journal: Place?, own: BookTime? = nil, knowsOurs: Bool = false,
+        isServers: Bool = false
+    ) {
         isOutdone =
             server.map { server in
-                journal.map { $0.isOutdone(by: server, knowsOurs: knowsOurs) } ?? (own == nil)
+                journal.map { $0.isOutdone(by: server, knowsOurs: knowsOurs, isServers: isServers) } ?? (own == nil)
             } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero

@@ -27,10 +27,12 @@ extension Place {
     /// Near the end a server is told a place before the true one, see ``Stretch/reportable``: that is ours as well.
     /// - Parameter knowsOurs: the server had accepted all of ours before it said this, see ``Sync/hasTold(_:)``. A place
     ///   that is not ours is then another device's, even where the clocks cannot tell which came first.
-    public func isOutdone(by server: Place, knowsOurs: Bool = false) -> Bool {
+    /// - Parameter isServers: this is the server's own word, of another device: both times are by one clock.
+    public func isOutdone(by server: Place, knowsOurs: Bool = false, isServers: Bool = false) -> Bool {
         let told = Stretch.reportable(position, of: duration)
         let isElsewhere = (server.position - told).microseconds.magnitude > 100_000
         let ahead = server.updated.subtractingSaturating(updated)
+        if isServers, ahead > 0, isElsewhere || server.isFinished != isFinished { return true }
         if ahead > Self.clockTolerance { return server.isFinished || isElsewhere }
         // The mark alone says nothing so early: a library may take our own place for finished.
         return knowsOurs && isElsewhere && !isFinished && ahead >= -Self.clockTolerance

@@ -22,7 +22,7 @@ public struct StreamLimits: Hashable, Sendable {
     /// How long to try until the size of a file that was never seen must be known.
     public var patience = 10.0
     /// How long, and how many bytes, to wait for the end of what does not say how long it is: it may have none.
-    public var measuring = 600.0
+    public var measuring = 120.0
     public var largestUnsized: Int64 = 4 << 30
     /// What is kept on disk is recorded each time so many bytes were added.
     public var recorded: Int64 = 4 << 20

@@ -43,7 +43,7 @@ extension MovesReport.Row {
         case "unfinish": "marked as not finished"
         case "sleep": "the sleep timer"
         case "device": "another device's newer place"
-        case "begin": "playing begun elsewhere"
+        case "begin": "playing begun at another place"
         default: Clean.line(cause)
         }
     }

@@ -85,11 +85,14 @@ import Testing
     }
 
     /// As another client would that paused within the same second: the clocks cannot tell which came first.
-    private func goOnAtOnce(_ house: House, to seconds: Int) throws {
+    private func goOnAtOnce(_ house: House, to seconds: Int, finished: Bool = false) throws {
         let own = try #require(house.server.progress(of: House.user, item: Library.book)?.lastUpdate)
         house.server.setProgress(
             of: House.user, item: Library.book,
-            ["currentTime": .int(seconds), "duration": 100, "lastUpdate": .int(own + 400)])
+            [
+                "currentTime": .int(seconds), "duration": 100, "isFinished": .bool(finished),
+                "lastUpdate": .int(own + 400),
+            ])
     }
 
     @Test func theOtherPausedAMomentLater() async throws {
@@ -205,6 +208,19 @@ import Testing
             try await house.done("play")
             let again = try await house.status("playing") { $0.state == .playing }
             #expect(again.position < 20)
+        }
+    }
+
+    @Test func whatIsFinishedAMomentAfterItWasPausedThereIsFinished() async throws {
+        try await House.signedIn { house, _ in
+            _ = try await playAndPause(house)
+            await isConnected(house)
+            try await house.status("sent") { $0.unsent == 0 }
+            try goOnAtOnce(house, to: 55)
+            try await house.status("where the other is") { $0.position == 55 && $0.state == .paused }
+            try goOnAtOnce(house, to: 55, finished: true)
+            try await house.status("stopped") { $0.state == .stopped && $0.position == 0 }
+            #expect(house.server.progress(of: House.user, item: Library.book)?.isFinished == true)
         }
     }
 

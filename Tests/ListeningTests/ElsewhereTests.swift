@@ -346,6 +346,12 @@ import Testing
         #expect(!own.isOutdone(by: place(70, at: 11_000, finished: true), knowsOurs: true), "by a rule of the library")
         #expect(!place(175, at: 10_000).isOutdone(by: place(169.5, at: 11_000), knowsOurs: true), "what it was told")
         #expect(!place(180, at: 10_000, finished: true).isOutdone(by: place(70, at: 11_000), knowsOurs: true))
+        // Taken over from the server: both are dated by its clock, and the mark alone is news too.
+        #expect(own.isOutdone(by: place(120, at: 10_001), isServers: true))
+        #expect(own.isOutdone(by: place(70, at: 10_001, finished: true), isServers: true))
+        #expect(place(70, at: 10_000, finished: true).isOutdone(by: place(70, at: 10_001), isServers: true))
+        #expect(!own.isOutdone(by: place(70, at: 10_001), isServers: true))
+        #expect(!own.isOutdone(by: place(120, at: 10_000), isServers: true))
         let beginning = { (knowsOurs: Bool) in
             Beginning(of: emma, server: self.place(120, at: 11_000), journal: own, knowsOurs: knowsOurs)
         }
