@@ -49,6 +49,9 @@ final class Multi: Sendable {
     /// Connections to one host: for requests, which are soon over, and for streams, which are not.
     private static let forRequests = 8
     private static let forStreams = 8
+    /// Connections above this number, of all hosts, are closed as soon as nobody uses them. libcurl closes idle ones for
+    /// no other reason, and a server should not hold sixteen for one listener.
+    private static let kept = 6
 
     init() {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
@@ -57,7 +60,7 @@ final class Multi: Sendable {
         share = curl_share_init()
         if let share { dogear_share_sessions(share) }
         dogear_multi_setopt_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, Self.forRequests + Self.forStreams)
-        dogear_multi_setopt_long(handle, CURLMOPT_MAXCONNECTS, 16)
+        dogear_multi_setopt_long(handle, CURLMOPT_MAXCONNECTS, Self.kept)
     }
 
     @CurlActor func nextNumber() -> UInt64 {

@@ -260,16 +260,8 @@ import Testing
 
     @Test func fiftySeeksLeaveNothingBehind() async throws {
         try await listening { house, daemon in
-            func held() throws -> (threads: Int, descriptors: Int, memory: Int) {
-                let process = "/proc/\(daemon.pid)"
-                let lines = try String(contentsOfFile: "\(process)/status", encoding: .utf8).split(separator: "\n")
-                func number(_ key: String) -> Int {
-                    lines.first { $0.hasPrefix(key) }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
-                }
-                let descriptors = try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd").count
-                return (number("Threads:"), descriptors, number("RssAnon:"))
-            }
-            var warm: (threads: Int, descriptors: Int, memory: Int)?
+            func held() throws -> Held { try Held(of: daemon.pid) }
+            var warm: Held?
             for number in 1...60 {
                 // Now and then another book, and always another place.
                 let title = number % 10 < 5 ? "riverbook" : "oceanbook"
@@ -282,9 +274,15 @@ import Testing
             }
             let before = try #require(warm)
             // What is on its way for a moment is not left behind.
-            let after = try await eventually("as few threads and descriptors as after ten seeks") {
-                let after = try held()
-                return after.threads <= before.threads + 4 && after.descriptors <= before.descriptors + 8 ? after : nil
+            let after: Held
+            do {
+                after = try await eventually("as few threads and descriptors as after ten seeks") {
+                    let after = try held()
+                    return after.threads.count <= before.threads.count + 4
+                        && after.descriptors.count <= before.descriptors.count + 8 ? after : nil
+                }
+            } catch {
+                throw TestFailure("\(error)\nafter ten: \(before)\nafter sixty: \(try held())")
             }
             print("after ten: \(before), after sixty: \(after)")
             // What is read ahead of two books may lie in memory twice.
@@ -305,5 +303,36 @@ import Testing
             #expect(house.server.requests.contains { $0.path.contains("/hls/") })
             #expect(asked(house).isEmpty)
         }
+    }
+}
+
+/// What a process holds: its threads by name, what its descriptors stand for, and its memory in kB.
+private struct Held: CustomStringConvertible {
+    let threads: [String]
+    let descriptors: [String]
+    let memory: Int
+
+    init(of pid: pid_t) throws {
+        let process = "/proc/\(pid)"
+        let files = FileManager.default
+        // One that ends while it is looked at has no name any more.
+        threads = try files.contentsOfDirectory(atPath: "\(process)/task").map {
+            (try? String(contentsOfFile: "\(process)/task/\($0)/comm", encoding: .utf8)) ?? "ended"
+        }
+        descriptors = try files.contentsOfDirectory(atPath: "\(process)/fd").map {
+            (try? files.destinationOfSymbolicLink(atPath: "\(process)/fd/\($0)")) ?? "closed"
+        }
+        let status = try String(contentsOfFile: "\(process)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        memory = line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+
+    var description: String {
+        func counted(_ names: [String]) -> String {
+            let kinds = Dictionary(grouping: names) { $0.prefix { $0 != "[" && $0 != "\n" } }
+            return kinds.map { "\($1.count) \($0)" }.sorted().joined(separator: ", ")
+        }
+        return "\(threads.count) threads (\(counted(threads))), "
+            + "\(descriptors.count) descriptors (\(counted(descriptors))), \(memory) kB"
     }
 }
