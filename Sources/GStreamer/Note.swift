@@ -28,6 +28,8 @@ enum Note: Sendable {
     case fades
     /// Of our own making: it has stood for long enough to be let go on.
     case rested
+    /// Of our own making: sound has gone on for a moment.
+    case clockDue
     /// Of our own making: a silence was left out.
     case leftOut
     /// A move has taken half a second.

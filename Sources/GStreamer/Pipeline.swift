@@ -1,4 +1,5 @@
 internal import CGStreamer
+internal import EventLoop
 internal import Glibc
 internal import Listening
 
@@ -17,6 +18,9 @@ final class Pipeline {
     private let booster: (gain: Element, limiter: Element)?
     private let ears: Ears
     private var isClosed = false
+    /// The clock that is watched; only compared.
+    private var watched: UnsafeMutablePointer<GstClock>?
+    private var clockWatch = ClockWatch()
     /// Nanoseconds.
     private static let clockLimit: GstClockTime = 200_000_000
 
@@ -129,9 +133,23 @@ final class Pipeline {
 
     static func set(_ feed: Feed, on playbin: Element) { dogear_set_string(playbin, "uri", ByteSource.uri(of: feed)) }
 
-    /// Lets go of the file it is in; the audio device stays open.
+    /// Whether its clock has, since the device was opened. It has to be asked as long as that is not yet so.
+    func clockHasRunAway() -> Bool {
+        guard let clock = gst_element_get_clock(playbin) else { return false }
+        defer { gst_object_unref(clock) }
+        if clock != watched {
+            watched = clock
+            clockWatch = ClockWatch()
+        }
+        let asked = Clock.now.monotonic
+        let time = gst_clock_get_time(clock)
+        return clockWatch.hasRunAway(UInt64(time), asked: asked, answered: Clock.now.monotonic)
+    }
+
+    /// Lets go of the file it is in; the audio device stays open, unless its clock has run away.
     func rewind() {
-        gst_element_set_state(playbin, GST_STATE_READY)
+        gst_element_set_state(playbin, clockHasRunAway() ? GST_STATE_NULL : GST_STATE_READY)
+        watched = nil
         ears.silences.forget()
     }
 

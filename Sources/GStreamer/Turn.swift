@@ -38,6 +38,8 @@ final class Turn {
     var isPlaying = false
     var stops: [Int64] = []
     var resting: Task<Void, Never>?
+    /// Looks at the clock a moment after sound goes on.
+    var clockCheck: Task<Void, Never>?
     var rate: Double
     /// What the pipeline plays at.
     var pipelineRate = 1.0
@@ -95,6 +97,7 @@ final class Turn {
         patience?.cancel()
         fadeSteps?.cancel()
         resting?.cancel()
+        clockCheck?.cancel()
         needle.attach(nil, nil)
         letGo()
         pipeline.close()
@@ -215,6 +218,7 @@ final class Turn {
         case .rested:
             resting = nil
             if case .steady = phase { applyPlaying() }
+        case .clockDue: if stamp >= since, case .steady = phase { checkClock() }
         case .leftOut: if stamp >= since, case .steady = phase { report(EngineReport(load, .skipped)) }
         case .slow:
             switch phase {

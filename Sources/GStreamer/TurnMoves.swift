@@ -12,7 +12,7 @@ extension Turn {
         case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
             open(spot, for: Purpose(isLoad: purpose.isLoad, aim: aim))
         case .steady, .ended, .failed:
-            let isHere = isReachable(spot)
+            let isHere = isReachable(spot) && !pipeline.clockHasRunAway()
             if needle.beginMove(to: place), isHere {
                 move(to: spot, for: .seek(aim: aim))
             } else {

@@ -414,8 +414,7 @@ extension Player {
         return effects
     }
 
-    /// A sound output may take what it is given and play nothing of it: PulseAudio's does now and then after hundreds of
-    /// seeks in a row, and no further seek helps. It is opened anew.
+    /// A sound output may take what it is given and play nothing of it, and no further seek helps. It is opened anew.
     private mutating func stuck(_ item: Item, _ now: Moment) -> [Effect] {
         stands += 1
         guard stands < Self.patience else {
