@@ -11,17 +11,20 @@ enum Answer: Equatable {
     case noRanges
     /// Nothing will change by asking again.
     case never(EngineFailure)
-    /// Not now. - Parameter retryAfter: seconds, as the server asked.
+    /// Not now.
+    /// - Parameters:
+    ///   - reason: what the server does, to go behind its name.
+    ///   - retryAfter: seconds, as the server asked.
     case later(reason: String, retryAfter: Double?)
 
     /// - Parameter offset: where bytes were asked from; nil if the whole was asked for.
     init(_ head: HTTPResponse, askedFrom offset: Int64?, known: RemoteFacts) {
-        let other = Answer.later(reason: "it answers with status \(head.status)", retryAfter: nil)
+        let other = Answer.later(reason: "answers with status \(head.status)", retryAfter: nil)
         switch head.status {
         case 200, 206:
             self =
                 Self.isPage(head[header: "Content-Type"]?.lowercased() ?? "")
-                ? .later(reason: "it answers with a web page instead of audio", retryAfter: nil)
+                ? .later(reason: "answers with a web page instead of audio", retryAfter: nil)
                 : Self.body(head, askedFrom: offset)
         case 416:
             let size = ContentRange(head[header: "Content-Range"])?.size
@@ -31,7 +34,7 @@ enum Answer: Equatable {
         case 401, 403: self = .never(.refused)
         case 429:
             let seconds = head[header: "Retry-After"].flatMap { number($0) }
-            self = .later(reason: "it has too many requests", retryAfter: seconds.map { Double($0) })
+            self = .later(reason: "has too many requests for now", retryAfter: seconds.map { Double($0) })
         default: self = other
         }
     }
@@ -52,7 +55,7 @@ enum Answer: Equatable {
         }
         guard let content = ContentRange(head[header: "Content-Range"]), let range = content.range,
             range.lowerBound == offset ?? 0
-        else { return .later(reason: "it answers with other bytes than were asked for", retryAfter: nil) }
+        else { return .later(reason: "answers with other bytes than were asked for", retryAfter: nil) }
         guard let size = content.size else { return .noRanges }
         return .bytes(from: range.lowerBound, to: range.upperBound, RemoteFacts(head, size: size))
     }

@@ -304,7 +304,7 @@ internal import Listening
             return .again
         case .never(let failure): return .never(failure)
         case .later(let reason, let retryAfter):
-            return .later(reason: "cannot reach \(host): \(reason)", retryAfter: retryAfter)
+            return .later(reason: "\(host) \(reason)", retryAfter: retryAfter)
         }
         while transfer.end.map({ transfer.next < $0 }) ?? true {
             if isWhole ? isComplete : isHere(behind: transfer) { return .done }
@@ -427,7 +427,8 @@ extension HTTPResponse {
     /// Of an Icecast or Shoutcast server.
     fileprivate var isBroadcast: Bool { headers.contains { $0.name.lowercased().hasPrefix("icy-") } }
 
-    /// A body without a length; HTTP/2 frames it as chunks do, and names no encoding.
+    /// Of a body without a length: its last chunk says so. HTTP/2's last frame would, but is not seen here: what comes by
+    /// it is made sure of.
     fileprivate var saysItsEnd: Bool { self[header: "Transfer-Encoding"]?.lowercased().contains("chunked") ?? false }
 }
 

@@ -247,7 +247,7 @@ import Testing
             let portal = try Remote(file) { _ in .page }
             await #expect(
                 throws: EngineFailure.unreachable(
-                    reason: "cannot reach 127.0.0.1: it answers with a web page instead of audio")
+                    reason: "127.0.0.1 answers with a web page instead of audio")
             ) {
                 try await shelf(folder, limits).reader(of: portal.stream("b")).size()
             }
