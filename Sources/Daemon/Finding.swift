@@ -67,6 +67,8 @@ extension Service {
             }
             return [ItemRow(item: ItemHead(item))]
         }
+        // Nor is any other address.
+        if what.contains("://"), case .item(let id) = try Address(what) { return try await candidates("\(id)") }
         if let id = ItemID(what), ["abs", "file", "url"].contains(id.source) {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
             if let index, let found = try? await index.catalogue.row(id) { return [row(found)] }

@@ -69,6 +69,11 @@ import Testing
                 // Where nobody listens, nothing is waited for.
                 let nobody = try await house.dogear("play", "http://127.0.0.1:1/none.mp3")
                 #expect(nobody.code == 4 && nobody.errors.contains("check the network and the address"), "\(nobody)")
+                let wrongs = ["http://": "write http://SERVER/PATH", "ftp://h/a.mp3": "cannot open 'ftp:'"]
+                for (wrong, sentence) in wrongs {
+                    let outcome = try await house.dogear("play", wrong)
+                    #expect(outcome.code == 64 && outcome.errors.contains(sentence), "\(outcome)")
+                }
                 #expect(try await house.status().item?.id == left.item?.id, "what played goes on")
             }
         }
