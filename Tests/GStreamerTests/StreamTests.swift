@@ -122,24 +122,34 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
         }
     }
 
-    @Test func aTranscodedStreamPlaysAndSeeks() async throws {
+    /// A folder with a playlist of half a minute, made once for each `name`, and what serves it.
+    private func transcoded(
+        _ name: String, segments: Int
+    ) throws -> (folder: String, serve: @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) {
+        let folder = "\(Sounds.folder)/\(name)"
         let path = try Sounds.tone("http.m4b", seconds: 30)
-        try Sounds.run(["mkdir", "-p", "\(Sounds.folder)/hls"])
+        try Sounds.run(["mkdir", "-p", folder])
         try Sounds.run([
-            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path, "-c:a", "copy", "-f", "hls", "-hls_time", "6",
-            "-hls_playlist_type", "vod", "\(Sounds.folder)/hls/output.m3u8",
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path, "-c:a", "copy", "-f", "hls", "-hls_time",
+            "\(segments)", "-hls_playlist_type", "vod", "\(folder)/output.m3u8",
         ])
-        let server = try LoopbackServer { request in
-            let name = request.path.split(separator: "/").last.map(String.init) ?? ""
-            guard let bytes = try? Sounds.read("\(Sounds.folder)/hls/\(name)") else {
-                return .bytes(LoopbackServer.response("404 Not Found"))
+        return (
+            folder,
+            { request in
+                let name = request.path.split(separator: "/").last.map(String.init) ?? ""
+                guard let bytes = try? Sounds.read("\(folder)/\(name)") else {
+                    return .bytes(LoopbackServer.response("404 Not Found"))
+                }
+                let type = name.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
+                return .bytes(LoopbackServer.file(bytes, type: type, for: request))
             }
-            let type = name.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
-            return .bytes(LoopbackServer.file(bytes, type: type, for: request))
-        }
+        )
+    }
+
+    @Test func aTranscodedStreamPlaysAndSeeks() async throws {
+        let server = try LoopbackServer(port: 0, transcoded("hls", segments: 6).serve)
         let rig = Rig("hls")
-        let tracks = streams(
-            ["\(server.address)/hls/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+        let tracks = streams(["\(server.address)/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
         #expect(try await rig.open(tracks, at: .seconds(14.5)) == .seconds(14.5))
         try await rig.play(until: .seconds(14.9))
         let first = try #require(try rig.heard.original(at: 0.1))
@@ -152,21 +162,7 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
 
     /// Every other segment of the playlist is on another server, which is not to see what opens ours.
     @Test func headersGoToTheServerOfThePlaylistAlone() async throws {
-        let folder = "\(Sounds.folder)/hls-two"
-        let path = try Sounds.tone("http.m4b", seconds: 30)
-        try Sounds.run(["mkdir", "-p", folder])
-        try Sounds.run([
-            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path, "-c:a", "copy", "-f", "hls", "-hls_time", "3",
-            "-hls_playlist_type", "vod", "\(folder)/output.m3u8",
-        ])
-        let serve: @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer = { request in
-            let name = request.path.split(separator: "/").last.map(String.init) ?? ""
-            guard let bytes = try? Sounds.read("\(folder)/\(name)") else {
-                return .bytes(LoopbackServer.response("404 Not Found"))
-            }
-            let type = name.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
-            return .bytes(LoopbackServer.file(bytes, type: type, for: request))
-        }
+        let (folder, serve) = try transcoded("hls-two", segments: 3)
         let other = try LoopbackServer(port: 0, serve)
         let server = try LoopbackServer(port: 0, serve)
         var number = 0
