@@ -190,7 +190,7 @@ extension Service {
     /// Asks the server that keeps the bookmarks of this item, for as long as a command waits.
     /// - Returns: why that could not be done.
     private func refreshed(_ id: ItemID) async -> String? {
-        guard Bookmark.isKeptByServer(id), let account = shelves.accounts.first(where: { id.isOf($0.id) }) else {
+        guard Bookmark.isKeptByServer(id), let account = shelves.accounts.first(where: { id.account == $0.id }) else {
             return nil
         }
         return await refreshed(account)

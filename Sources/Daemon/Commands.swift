@@ -246,7 +246,7 @@ extension Service {
         let account = try shelves.account(named: name)
         // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing. Whoever is
         // refused goes on listening.
-        let plays = player.item?.id.isOf(account.id) == true
+        let plays = player.item?.id.account == account.id
         if plays {
             send(.tick)
             sync { $0.hurry(at: time.now) }
@@ -258,8 +258,8 @@ extension Service {
         if !force { try refuse(account, owing: .zero) }
         try await shelves.logOut(account)
         // What was begun while the server was told of it waits for the next login, as it may not be thrown away unasked.
-        if player.item?.id.isOf(account.id) == true { send(.stop) }
-        if force || !sync.rows.contains(where: { $0.item.isOf(account.id) }) {
+        if player.item?.id.account == account.id { send(.stop) }
+        if force || !sync.rows.contains(where: { $0.item.account == account.id }) {
             sync { $0.forget(account: account.id) }
         }
         store.post(.removeBookmarks(account: account.id))
@@ -271,7 +271,7 @@ extension Service {
 
     /// - Parameter allowance: of what plays, that is on its way all the time.
     private func refuse(_ account: Account, owing allowance: BookTime) throws(ControlError) {
-        let rows = sync.rows.filter { $0.item.isOf(account.id) }
+        let rows = sync.rows.filter { $0.item.account == account.id }
         func owed(_ row: Sync.Row) -> BookTime {
             if case .stretch(let stretch) = row { stretch.listened - stretch.sentListened } else { .zero }
         }

@@ -138,7 +138,7 @@ extension Service {
     private func askServers<Answer: Sendable>(
         _ id: ItemID?, _ body: @escaping @Sendable (ShelfClient) async throws(ShelfError) -> Answer
     ) async -> [(Account, Result<Answer, Unanswered>)] {
-        let accounts = shelves.accounts.filter { account in id.map { $0.isOf(account.id) } ?? true }
+        let accounts = shelves.accounts.filter { account in id.map { $0.account == account.id } ?? true }
         let asked = accounts.map { account in
             (
                 account,

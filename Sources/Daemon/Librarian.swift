@@ -127,7 +127,7 @@ internal import Logging
     /// Places of the accounts there are: the journal keeps those of others too.
     private func known(_ places: [Place]) -> [Place] {
         let accounts = Set(shelves.accounts.map(\.id))
-        return places.filter { place in ShelfItemID(place.item).map { accounts.contains($0.account) } ?? false }
+        return places.filter { place in place.item.account.map { accounts.contains($0) } ?? false }
     }
 
     /// Returns when everything was compared with the servers, or after `limit`.

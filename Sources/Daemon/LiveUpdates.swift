@@ -36,7 +36,7 @@ internal import Logging
 
     /// Connects to the account of this item, or ends the connection where there is none.
     func follow(_ item: ItemID?) {
-        let wanted = item.flatMap(ShelfItemID.init)?.account
+        let wanted = item?.account
         let known = shelves.accounts.first { $0.id == wanted }
         guard known?.id != account?.id else { return }
         let wasOn = account != nil

@@ -140,7 +140,7 @@ extension Service {
     }
 
     /// What was to be played last, or is loaded, belongs to this account.
-    func isAffair(of account: String) -> Bool { (wanted ?? player.item?.id)?.isOf(account) ?? false }
+    func isAffair(of account: String) -> Bool { (wanted ?? player.item?.id)?.account == account }
 
     /// What a server could not do before is no news once it answers.
     func answered(by account: String) {
@@ -184,7 +184,7 @@ extension Service {
         }
         if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }
         // Where other devices' are not told as they are made.
-        if let account = ShelfItemID(item.id)?.account, live.account?.id != account || live.state != .connected {
+        if let account = item.id.account, live.account?.id != account || live.state != .connected {
             Task { @LoopActor in await self.refreshBookmarks(account) }
         }
     }

@@ -70,20 +70,19 @@ internal import Store
 
     /// The time by the clock of the item's server, in milliseconds since 1970; ours where there is none.
     func serverNow(of item: ItemID, at now: Moment) -> Int64 {
-        ShelfItemID(item).flatMap { clocks[$0.account] }?.now(at: now) ?? now.wall
+        item.account.flatMap { clocks[$0] }?.now(at: now) ?? now.wall
     }
 
     /// `user@host`.
-    func accountName(of item: ItemID) -> String? {
-        ShelfItemID(item).flatMap { id in accounts.first { $0.id == id.account } }.map(\.name)
-    }
+    func accountName(of item: ItemID) -> String? { account(of: item)?.name }
+
+    private func account(of item: ItemID) -> Account? { accounts.first { $0.id == item.account } }
 
     /// Why what was sent for this item's server last did not get through.
-    func problem(of item: ItemID) -> String? { ShelfItemID(item).flatMap { problems[$0.account] } }
+    func problem(of item: ItemID) -> String? { item.account.flatMap { problems[$0] } }
 
     func signedOutSentence(of item: ItemID) -> String {
-        let account = ShelfItemID(item).flatMap { id in accounts.first { $0.id == id.account } }
-        return account.map { "\(ShelfError.signedOut(server: $0.server))" } ?? "its account is no longer here"
+        account(of: item).map { "\(ShelfError.signedOut(server: $0.server))" } ?? "its account is no longer here"
     }
 
     func client(_ account: Account) throws(ShelfError) -> ShelfClient {
@@ -189,7 +188,7 @@ internal import Store
     func accountsReport(unsent: [Stretch]) -> AccountsReport {
         AccountsReport(
             accounts: accounts.map { account in
-                row(account, unsent: unsent.count { $0.item.isOf(account.id) })
+                row(account, unsent: unsent.count { $0.item.account == account.id })
             })
     }
 
@@ -440,8 +439,4 @@ extension SourceError {
 
 extension ControlError {
     init(_ error: ShelfError) { self.init(SourceError(error)) }
-}
-
-extension ItemID {
-    func isOf(_ account: String) -> Bool { ShelfItemID(self)?.account == account }
 }

@@ -20,5 +20,12 @@ public struct ItemID: Hashable, Sendable, CustomStringConvertible {
         self.init(source: String(source), key: String(key))
     }
 
+    /// The account part of an Audiobookshelf item; other sources have no server to tell.
+    public var account: String? {
+        guard source == "abs" else { return nil }
+        let account = key.utf8.prefix { $0 != UInt8(ascii: "/") }
+        return account.isEmpty ? nil : String(Substring(account))
+    }
+
     public var description: String { "\(source):\(key)" }
 }

@@ -19,7 +19,7 @@ extension Player {
     /// Whether another device may have gone on during this pause without our knowing.
     /// What the computer slept counts: the live connection slept with it.
     func mayHaveMoved(_ now: Moment) -> Bool {
-        guard let item, Sync.account(of: item.id) != nil, let since = unseenSince else { return false }
+        guard let item, item.id.account != nil, let since = unseenSince else { return false }
         if isWatched, now.asleep - since.asleep < 1_000_000 { return false }
         return now.sinceStart - since.sinceStart > Self.unseenLimit.microseconds
     }

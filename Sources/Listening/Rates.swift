@@ -2,7 +2,7 @@ extension Item {
     /// Under what its speed is kept, the nearest first: itself, then its series or podcast. The names of those are ids of
     /// no item: `series:<account>/<name>`, `podcast:<account>/<id>`.
     public var rateKeys: [ItemID] {
-        let owner = Sync.account(of: id) ?? id.source
+        let owner = id.account ?? id.source
         if let podcast {
             // Of a server's the id, which a new title does not change.
             let parts = id.key.split(separator: "/")

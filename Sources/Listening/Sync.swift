@@ -135,7 +135,7 @@ public struct Sync: Sendable {
     }
     /// How many of those a server should have had by now: the live session owes up to half a minute while all is well.
     public var overdue: Int {
-        let lane = live.flatMap { Self.account(of: $0.item) }.flatMap { lanes[$0] }
+        let lane = live.flatMap { $0.item.account }.flatMap { lanes[$0] }
         let isLate =
             live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
         return unsent.count { $0.delivery != .parked && ($0.id != live?.id || isLate) }
@@ -154,13 +154,6 @@ public struct Sync: Sendable {
     /// When the place of this stretch was true, in milliseconds of the server's clock.
     public func updated(_ stretch: String) -> Int64? {
         (live.flatMap { $0.id == stretch ? $0 : nil } ?? waiting[stretch])?.updated
-    }
-
-    /// The account part of an Audiobookshelf item; other sources have no server to tell.
-    static func account(of item: ItemID) -> String? {
-        guard item.source == "abs" else { return nil }
-        let account = item.key.utf8.prefix { $0 != UInt8(ascii: "/") }
-        return account.isEmpty ? nil : String(Substring(account))
     }
 
     // MARK: What happens
@@ -190,7 +183,7 @@ public struct Sync: Sendable {
         serverPlace: BookTime? = nil, _ now: Moment
     ) -> [Effect] {
         let effects = retire()
-        guard let account = Self.account(of: item) else { return effects }
+        guard let account = item.account else { return effects }
         lanes[account]?.isSignedOut = false
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
@@ -202,12 +195,12 @@ public struct Sync: Sendable {
 
     /// A server was asked to open a session for this item, whatever it answered: it has ended those before.
     public mutating func ended(before item: ItemID, _ now: Moment) -> [Effect] {
-        let account = Self.account(of: item)
+        let account = item.account
         var effects: [Effect] = []
-        for stretch in denied where Self.account(of: stretch.item) == account && waiting[stretch.id] == nil {
+        for stretch in denied where stretch.item.account == account && waiting[stretch.id] == nil {
             effects.append(keep(stretch))
         }
-        denied.removeAll { Self.account(of: $0.item) == account }
+        denied.removeAll { $0.item.account == account }
         return effects + pump(now)
     }
 
@@ -215,7 +208,7 @@ public struct Sync: Sendable {
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
         var effects: [Effect] = []
-        if let account = Self.account(of: heard.item) { clockOffsets[account] = serverNow - now.wall }
+        if let account = heard.item.account { clockOffsets[account] = serverNow - now.wall }
         // Last words of one that was paused are no news: another device may have gone on since.
         if heard.listened > .zero || heard.place != stretch.place {
             // Whatever the clock says, it comes after a command that was given before.
@@ -283,21 +276,21 @@ public struct Sync: Sendable {
     /// The account is gone: its rows go with it.
     public mutating func forget(account: String) -> [Effect] {
         lanes[account] = nil
-        denied.removeAll { Self.account(of: $0.item) == account }
+        denied.removeAll { $0.item.account == account }
         var effects: [Effect] = []
-        for stretch in waiting.values where Self.account(of: stretch.item) == account {
+        for stretch in waiting.values where stretch.item.account == account {
             waiting[stretch.id] = nil
             effects.append(.remove(stretch: stretch.id))
         }
-        for item in writes.keys where Self.account(of: item) == account {
+        for item in writes.keys where item.account == account {
             writes[item] = nil
             effects.append(.removeWrite(item))
         }
-        for id in bookmarks.keys where Self.account(of: id.item) == account {
+        for id in bookmarks.keys where id.item.account == account {
             bookmarks[id] = nil
             effects.append(.removeBookmark(id))
         }
-        if let live, Self.account(of: live.item) == account {
+        if let live, live.item.account == account {
             self.live = nil
             effects.append(.remove(stretch: live.id))
         }

@@ -22,7 +22,7 @@ extension Sync {
             guard let request = nextRequest(account, takesLocal: lane.localNotBefore <= now.monotonic) else {
                 if lane.localNotBefore > now.monotonic {
                     effects.append(.wake(after: BookTime(microseconds: lane.localNotBefore - now.monotonic)))
-                } else if let live, Self.account(of: live.item) == account {
+                } else if let live, live.item.account == account {
                     isDue = false
                 }
                 continue
@@ -42,10 +42,10 @@ extension Sync {
 
     private func accountsWithWork() -> [String] {
         var found: Set<String> = []
-        if let live, let account = Self.account(of: live.item) { found.insert(account) }
-        for stretch in waiting.values { Self.account(of: stretch.item).map { _ = found.insert($0) } }
-        for item in writes.keys { Self.account(of: item).map { _ = found.insert($0) } }
-        for id in bookmarks.keys { Self.account(of: id.item).map { _ = found.insert($0) } }
+        if let live, let account = live.item.account { found.insert(account) }
+        for stretch in waiting.values { stretch.item.account.map { _ = found.insert($0) } }
+        for item in writes.keys { item.account.map { _ = found.insert($0) } }
+        for id in bookmarks.keys { id.item.account.map { _ = found.insert($0) } }
         return found.sorted()
     }
 
@@ -62,7 +62,7 @@ extension Sync {
     }
 
     private func nextRequest(_ account: String, _ takesLocal: Bool, _ isMeant: @escaping (ItemID) -> Bool) -> Request? {
-        let isMine = { (item: ItemID) in Self.account(of: item) == account && isMeant(item) }
+        let isMine = { (item: ItemID) in item.account == account && isMeant(item) }
         let mine = waiting.values.filter { isMine($0.item) && $0.delivery != .parked }
             .sorted { ($0.updated, $0.id) > ($1.updated, $1.id) }
         let owing = mine.filter { $0.isUnsent && !comesAfterCommand($0) }

@@ -33,7 +33,7 @@ extension Sync {
         return withdraw { stretch in
             // The session has just answered: what it was told a moment ago is no other device's.
             if let confirmed, confirmed.id == stretch.id, now.wall - confirmed.at <= Self.freshness { return false }
-            let account = Self.account(of: stretch.item)
+            let account = stretch.item.account
             // A server that was away may have heard of others since.
             let wasAway = account.flatMap { lanes[$0] }.map { $0.backOffs > 0 } ?? false
             let age = now.wall + (account.flatMap { offsets[$0] } ?? 0) - stretch.updated

@@ -74,7 +74,7 @@ extension Sync {
     }
 
     private func obstacle(to row: Row, at now: Moment) -> Obstacle {
-        guard let lane = Self.account(of: row.item).flatMap({ lanes[$0] }) else { return .underWay }
+        guard let lane = row.item.account.flatMap({ lanes[$0] }) else { return .underWay }
         let wait = { (until: Int64) in BookTime(microseconds: until - now.monotonic) }
         if lane.isSignedOut { return .signedOut }
         if lane.notBefore > now.monotonic { return .putOff(wait(lane.notBefore)) }

@@ -53,7 +53,7 @@ public struct Tally: Hashable, Sendable {
     ///   - owed: of that, what those servers have not got yet.
     ///   - servers: what they say, by account. What was heard here of their items is among it, and not added again.
     public init(since first: Day, here: [Row], owed: [Row], servers: [String: Counted]) {
-        let isTheirs = { (item: ItemID) in Sync.account(of: item).map { servers[$0] != nil } ?? false }
+        let isTheirs = { (item: ItemID) in item.account.map { servers[$0] != nil } ?? false }
         for row in here.filter({ !isTheirs($0.item) }) + owed.filter({ isTheirs($0.item) }) {
             total.local += row.listened
             days[row.day, default: Share()].local += row.listened
