@@ -17,6 +17,12 @@ public enum Sounds {
     }()
 
     private static let made = Locked<Set<String>>([])
+    private static let ffmpeg = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y"]
+    /// All tones are cut from this one: computing a sine takes longer than writing it in any format.
+    private static let whole = "\(folder)/whole.wav"
+    private static let wave = "aevalsrc='0.5*sin(2*PI*(\(lowest)*t+\(rise / 2)*t*t))':s=48000:d=\(longest)"
+    /// Seconds.
+    private static let longest = 100.0
 
     /// - Parameters:
     ///   - name: the file to make; its ending chooses the format. Made once, then reused.
@@ -31,9 +37,11 @@ public enum Sounds {
             let path = "\(folder)/\(name)"
             guard made.insert(name).inserted else { return path }
             if let slash = path.lastIndex(of: "/") { try run(["mkdir", "-p", String(path[..<slash])]) }
-            let wave = "0.5*sin(2*PI*(\(lowest)*(t+\(offset))+\(rise / 2)*(t+\(offset))*(t+\(offset))))"
-            var arguments = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-f", "lavfi"]
-            arguments += ["-i", "aevalsrc='\(wave)':s=48000:d=\(seconds)"]
+            guard offset + seconds <= longest else { throw ToolFailure(tool: "a tone beyond \(longest) s", code: 1) }
+            if made.insert(whole).inserted {
+                try run(ffmpeg + ["-f", "lavfi", "-i", wave, "-c:a", "pcm_f32le", whole])
+            }
+            var arguments = ffmpeg + ["-ss", "\(offset)", "-t", "\(seconds)", "-i", whole]
             if let metadata {
                 try write(Array(metadata.utf8), to: path + ".ffmeta")
                 arguments += ["-f", "ffmetadata", "-i", path + ".ffmeta", "-map_metadata", "1", "-map_chapters", "1"]
