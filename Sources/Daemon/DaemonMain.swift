@@ -87,10 +87,11 @@ private func blockedSignals() -> sigset_t {
         let bus = try connect()
         self.bus = bus
         let paths = try Paths(environment: environment, own: profile.folder)
-        // GStreamer takes as long to begin as all the rest, and is wanted first of all when something is to be played.
-        let mediaTypes = Task.detached { await PlayableTypes.all() }
-        // Not for the Loop, and not in the way of what the desktop waits for.
-        let catalogue = Task.detached { try self.openCatalogue(paths) }
+        // Before anything is touched that another daemon may be using. Who sees the name can ask at once: the Loop
+        // answers when all this is there.
+        guard try bus.own(profile.bus) else {
+            throw ControlError(.failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
+        }
         let settings = SettingsDesk(path: paths.configFile)
         Log.shared.level = settings.logLevel
         for problem in settings.problems { log.warning("the settings have a fault", metadata: ["what": "\(problem)"]) }
@@ -117,16 +118,16 @@ private func blockedSignals() -> sigset_t {
         self.service = service
         words.listen { report in LoopActor.onLoop { service.send(.report(report)) } }
         try service.export()
-        guard try bus.own(profile.bus) else {
-            throw ControlError(.failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
-        }
         service.surroundings = Surroundings(of: service, bus: bus)
         let notices = Notices(of: service, bus: bus)
         service.notices = notices
         shelves.onSignedOut = { notices.signedOut($0) }
-        service.librarian = Librarian(catalogue: try await catalogue.value, shelves: shelves)
+        await service.readJournal()
+        // What the desktop waits for is there: these two take longer than all that, and would have been in its way.
+        let mediaTypes = Task.detached { await PlayableTypes.all() }
+        let catalogue = try await Task.detached { try self.openCatalogue(paths) }.value
+        service.begin(with: Librarian(catalogue: catalogue, shelves: shelves))
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
-        await service.restore()
         notifyReady()
         Thrift.giveBack()
         log.info("ready", metadata: ["version": "\(dogearBuild)"])

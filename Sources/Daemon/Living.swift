@@ -23,18 +23,9 @@ extension Service {
     }
 
     /// Takes up what an earlier run left: accounts, listening that was not delivered, the item listened to last.
-    func restore() async {
-        await readJournal()
-        isRestored = true
-        let waiting = early
-        early = []
-        for body in waiting { body() }
-    }
-
-    private func readJournal() async {
+    func readJournal() async {
         await shelves.restore()
         defer { notices?.lookAtUnsent() }
-        if let librarian { Task { @LoopActor in await librarian.begin() } }
         do throws(StoreError) {
             if let volume = try await store.volume() { send(.volume(volume)) }
             queue = try await store.queue()
@@ -76,6 +67,17 @@ extension Service {
             log.error("the journal could not be read", metadata: ["why": "\(error)"])
             trouble = "\(error)"
         }
+    }
+
+    /// All that commands may ask for is there, and those that came before are answered.
+    /// - Parameter librarian: reads what the servers have, from now on; nil: nobody does.
+    func begin(with librarian: Librarian?) {
+        self.librarian = librarian
+        if let librarian { Task { @LoopActor in await librarian.begin() } }
+        isRestored = true
+        let waiting = early
+        early = []
+        for body in waiting { body() }
     }
 
     /// The last words: the place to the journal, the listening to the server if it answers soon, all of it to the disk.

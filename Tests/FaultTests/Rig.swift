@@ -184,7 +184,8 @@ import TestSupport
         if let old { try copy(old, home) }
         life = try Life(self, folder: home)
         if let notice = life.store.notice { ledger.blame("the database was damaged: \(notice)") }
-        await life.service.restore()
+        await life.service.readJournal()
+        life.service.begin(with: nil)
         await settle()
     }
 
