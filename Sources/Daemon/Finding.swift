@@ -24,7 +24,7 @@ extension Service {
     }
 
     func continueListening(limit: Int) async throws(ControlError) -> ListReport {
-        let here = ((try? await store.recent(limit: limit)) ?? []).filter { !$0.place.isFinished }
+        let here = ((try? await store.recentHeads(limit: limit)) ?? []).filter { !$0.place.isFinished }
         guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
         var report: ListReport
         if let index = try await freshIndex() {
@@ -86,17 +86,14 @@ extension Service {
     /// - Returns: also the words that were found, where those asked for were mistyped.
     private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
         let wanted = Words.split(text)
-        let played = (try? await store.recent(limit: 200)) ?? []
-        func fitting(_ isMeant: (Played) -> Bool) -> [ItemRow] {
-            played.filter(isMeant).map { ItemRow($0) }.filter { Ranking.score($0, wanted) > 0 }
-        }
-        let here = fitting { $0.item.id.source != "abs" }
+        let played = await playedHere(wanted)
+        let here = played.filter { $0.item.id.source != "abs" }.map { ItemRow($0) }
         guard shelves.hasAccounts else {
             if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
             return (ListReport(items: Array(here.prefix(limit)), total: here.count), wanted)
         }
         guard let index else {
-            let titled = fitting { $0.item.id.source == "abs" }.filter { Ranking.isTitled($0, wanted) }
+            let titled = played.filter { $0.item.id.source == "abs" }.map { ItemRow($0) }
             var report = try await searchInTime(text, limit: limit, played: titled)
             report.items = Ranking.sorted(report.items + here, for: wanted)
             return (report, wanted)
@@ -109,6 +106,18 @@ extension Service {
         // What was played here and is meant literally goes before what was only guessed.
         if here.isEmpty { return (ListReport(items: rows), found.words) }
         return (ListReport(items: Ranking.sorted(rows + here, for: wanted)), rows.isEmpty ? wanted : found.words)
+    }
+
+    /// What was played here and fits, the latest first: what no server has, and as long as the index cannot tell what the
+    /// servers have, theirs by its title.
+    /// - Parameter wanted: folded words.
+    func playedHere(_ wanted: [String]) async -> [Played] {
+        let played = (try? await store.recentHeads(limit: 200)) ?? []
+        return played.filter { played in
+            let row = ItemRow(played)
+            guard played.item.id.source == "abs" else { return Ranking.score(row, wanted) > 0 }
+            return index == nil && shelves.hasAccounts && Ranking.isTitled(row, wanted)
+        }
     }
 
     /// - Parameter played: found without a server that does not answer.

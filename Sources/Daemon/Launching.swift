@@ -7,6 +7,7 @@ internal import Launchers
 internal import Listening
 internal import Logging
 internal import SDBus
+internal import Store
 internal import Terminal
 
 /// What launchers find and play: from the index alone, whatever the network does.
@@ -17,20 +18,29 @@ extension Service: @LoopActor LauncherFace {
     }
 
     func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
-        guard let catalogue = librarian?.catalogue else { return answer([]) }
         Task { @LoopActor in
-            let found = try? await catalogue.search(words, limit: limit * 2)
+            let found = try? await self.librarian?.catalogue.search(words, limit: limit * 2)
             // A podcast is not played itself: its episodes are.
-            let rows = (found?.rows ?? []).filter(\.item.isPlayable).prefix(limit)
-            answer(self.results(Array(rows), found?.words ?? []))
+            var entries = (found?.rows ?? []).filter(\.item.isPlayable).map(self.entry)
+            let known = Set(entries.map(\.row.item.id))
+            let here = await self.playedHere(Words.split(words)).map { Entry($0) }
+            entries += here.filter { !known.contains($0.row.item.id) }
+            let wanted = known.isEmpty ? Words.split(words) : found?.words ?? []
+            if !here.isEmpty { entries = Ranking.sorted(entries, by: \.row, for: wanted) }
+            answer(entries.prefix(limit).map { self.result($0, wanted) })
         }
     }
 
     func look(_ ids: [String], _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
-        guard let catalogue = librarian?.catalogue else { return answer([]) }
         Task { @LoopActor in
-            let rows = (try? await catalogue.rows(ids.prefix(50).compactMap { ItemID($0) })) ?? []
-            answer(self.results(rows, []))
+            let ids = ids.prefix(50).compactMap { ItemID($0) }
+            let rows = (try? await self.librarian?.catalogue.rows(ids)) ?? []
+            var entries = Dictionary(rows.map { ($0.item.id, self.entry($0)) }) { first, _ in first }
+            for id in ids where entries[id] == nil {
+                guard let item = try? await self.store.item(id) else { continue }
+                entries[id] = Entry(item, place: (try? await self.store.place(of: id)) ?? nil)
+            }
+            answer(ids.compactMap { entries[$0] }.map { self.result($0, []) })
             self.fetchCovers(rows.filter { $0.cover.map { !self.shelves.covers.holds($0) } ?? true }.map(\.item.id))
         }
     }
@@ -52,22 +62,22 @@ extension Service: @LoopActor LauncherFace {
         }
     }
 
-    private func results(_ rows: [CatalogueRow], _ wanted: [String]) -> [LauncherResult] {
-        rows.map { found in
-            let item = found.item
-            let details = [item.podcast ?? item.authors.joined(separator: ", ")] + heard(found)
-            return LauncherResult(
-                id: item.id.description, title: Clean.line(item.title),
-                detail: Clean.line(details.filter { !$0.isEmpty }.joined(separator: " · ")),
-                cover: found.cover.flatMap { shelves.covers.holds($0) ? $0 : nil },
-                isClose: Words.fit(title: Words.split(item.title), others: [], wanted) >= 3)
-        }
+    private func entry(_ found: CatalogueRow) -> Entry { Entry(row: row(found), cover: found.cover) }
+
+    private func result(_ entry: Entry, _ wanted: [String]) -> LauncherResult {
+        let item = entry.row.item
+        let details = [item.podcast ?? item.authors.joined(separator: ", "), heard(entry.row)]
+        return LauncherResult(
+            id: item.id, title: Clean.line(item.title),
+            detail: Clean.line(details.filter { !$0.isEmpty }.joined(separator: " · ")),
+            cover: entry.cover.flatMap { shelves.covers.holds($0) ? $0 : nil },
+            isClose: Words.fit(title: Words.split(item.title), others: [], wanted) >= 3)
     }
 
-    private func heard(_ found: CatalogueRow) -> [String] {
-        guard let place = found.place, place.position > .zero || place.isFinished else { return [] }
-        if place.isFinished { return ["finished"] }
-        return ["\(TimeText.length(max(.zero, found.item.duration - place.position))) left"]
+    private func heard(_ row: ItemRow) -> String {
+        if row.finished { return "finished" }
+        guard let position = row.position, position > 0, let duration = row.duration else { return "" }
+        return "\(TimeText.length(.seconds(max(0, duration - position)))) left"
     }
 
     /// For the next time: one after the other, so that what plays is not kept waiting.
@@ -79,4 +89,20 @@ extension Service: @LoopActor LauncherFace {
             }
         }
     }
+}
+
+/// What is known of a result.
+private struct Entry {
+    let row: ItemRow
+    /// A picture that was once fetched; it may be gone.
+    let cover: String?
+
+    init(row: ItemRow, cover: String?) {
+        self.row = row
+        self.cover = cover
+    }
+
+    init(_ item: Item, place: Place?) { self.init(row: ItemRow(item, place: place), cover: item.coverPath) }
+
+    init(_ played: Played) { self.init(played.item, place: played.place) }
 }

@@ -23,8 +23,10 @@ enum Ranking {
     }
 
     /// Best first; within one score as they came.
-    static func sorted(_ rows: [ItemRow], for wanted: [String]) -> [ItemRow] {
-        rows.enumerated().map { ($0.element, score($0.element, wanted), $0.offset) }
+    static func sorted(_ rows: [ItemRow], for wanted: [String]) -> [ItemRow] { sorted(rows, by: \.self, for: wanted) }
+
+    static func sorted<Entry>(_ entries: [Entry], by row: (Entry) -> ItemRow, for wanted: [String]) -> [Entry] {
+        entries.enumerated().map { ($0.element, score(row($0.element), wanted), $0.offset) }
             .sorted { ($1.1, $0.2) < ($0.1, $1.2) }.map(\.0)
     }
 }

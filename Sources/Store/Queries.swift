@@ -55,11 +55,19 @@ extension Store {
     public func lastPlayed() async throws(StoreError) -> Played? { try await recent(limit: 1).first }
 
     /// What was played here and is described here, the latest first.
-    public func recent(limit: Int) async throws(StoreError) -> [Played] {
+    public func recent(limit: Int) async throws(StoreError) -> [Played] { try await recent("items.json", limit: limit) }
+
+    /// The same for lists and searches: without tracks, chapters and summaries, which are most of what there is to read.
+    public func recentHeads(limit: Int) async throws(StoreError) -> [Played] {
+        try await recent(
+            "json_remove(json_set(items.json, '$.tracks', json_array()), '$.chapters', '$.summary')", limit: limit)
+    }
+
+    private func recent(_ json: String, limit: Int) async throws(StoreError) -> [Played] {
         try await perform { db in
             let sql = """
-                SELECT places.*, items.json FROM places JOIN items ON items.id = places.item
-                WHERE played IS NOT NULL ORDER BY played DESC
+                SELECT places.*, \(json) AS json FROM places JOIN items ON items.id = places.item
+                WHERE played IS NOT NULL AND json_valid(items.json) ORDER BY played DESC
                 """
             var found: [Played] = []
             let rows = try Row.fetchCursor(db.kept(sql))

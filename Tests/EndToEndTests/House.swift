@@ -218,6 +218,23 @@ final class House: Sendable {
         try start("playerctl", ["-p", "dogear"] + arguments + ["--follow"])
     }
 
+    /// Asks as GNOME Shell's search does.
+    func gnomeSearch(_ method: String, _ arguments: String...) async throws -> String {
+        try await launcher("SearchProvider", "org.gnome.Shell.SearchProvider2.\(method)", arguments)
+    }
+
+    /// What KRunner is answered.
+    func krunner(_ query: String) async throws -> String {
+        try await launcher("KRunner", "org.kde.krunner1.Match", [query])
+    }
+
+    private func launcher(_ object: String, _ method: String, _ arguments: [String]) async throws -> String {
+        let call = ["call", "--session", "-d", ControlName.bus, "-o", "/org/dogear/Dogear/\(object)", "-m", method]
+        let outcome = try await run("gdbus", call + arguments)
+        guard outcome.code == 0 else { throw TestFailure("\(method): \(outcome.errors)") }
+        return outcome.output
+    }
+
     // MARK: What is known
 
     func logIn() async throws {

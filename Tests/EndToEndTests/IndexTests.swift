@@ -149,35 +149,24 @@ import Testing
     @Test func launchers() async throws {
         try await House.signedIn { house, _ in
             try await house.done("libraries", "--refresh")
-            let search = ["call", "--session", "-d", ControlName.bus, "-o", "/org/dogear/Dogear/SearchProvider", "-m"]
-            func gnome(_ method: String, _ arguments: String...) async throws -> String {
-                let outcome = try await house.run(
-                    "gdbus", search + ["org.gnome.Shell.SearchProvider2.\(method)"] + arguments)
-                #expect(outcome.code == 0, "\(outcome)")
-                return outcome.output
-            }
             let id = "abs:\(try await account(house))/\(Library.book)"
-            #expect(try await gnome("GetInitialResultSet", "['tide']") == "(['\(id)'],)\n")
-            #expect(try await gnome("GetSubsearchResultSet", "['\(id)']", "['tide', 'xyzzyx']") == "(@as [],)\n")
-            #expect(try await gnome("GetInitialResultSet", "['\" OR *', '^']") == "(@as [],)\n")
-            let metas = try await gnome("GetResultMetas", "['\(id)', 'abs:no/such', 'nonsense']")
+            #expect(try await house.gnomeSearch("GetInitialResultSet", "['tide']") == "(['\(id)'],)\n")
+            let narrowed = try await house.gnomeSearch("GetSubsearchResultSet", "['\(id)']", "['tide', 'xyzzyx']")
+            #expect(narrowed == "(@as [],)\n")
+            #expect(try await house.gnomeSearch("GetInitialResultSet", "['\" OR *', '^']") == "(@as [],)\n")
+            let metas = try await house.gnomeSearch("GetResultMetas", "['\(id)', 'abs:no/such', 'nonsense']")
             #expect(metas.contains("'name': <'Tidebook'>") && metas.contains("Ada Ebb, Bo Flow"), "\(metas)")
             // The cover comes with the next look.
             _ = try await eventually("a cover") {
-                try await gnome("GetResultMetas", "['\(id)']").contains("covers/") ? true : nil
+                try await house.gnomeSearch("GetResultMetas", "['\(id)']").contains("covers/") ? true : nil
             }
-            let matches = try await house.run(
-                "gdbus",
-                [
-                    "call", "--session", "-d", ControlName.bus, "-o", "/org/dogear/Dogear/KRunner", "-m",
-                    "org.kde.krunner1.Match", "tidebook",
-                ])
-            #expect(matches.output.contains("'Tidebook'") && matches.output.contains("/covers/"), "\(matches)")
-            _ = try await gnome("ActivateResult", "'\(id)'", "['tide']", "uint32 0")
+            let matches = try await house.krunner("tidebook")
+            #expect(matches.contains("'Tidebook'") && matches.contains("/covers/"), "\(matches)")
+            _ = try await house.gnomeSearch("ActivateResult", "'\(id)'", "['tide']", "uint32 0")
             try await house.status("playing") { $0.state == .playing && $0.item?.id == id }
             // Launchers wait for nobody.
             await house.server.stop()
-            #expect(try await gnome("GetInitialResultSet", "['rooms']").contains(Library.files))
+            #expect(try await house.gnomeSearch("GetInitialResultSet", "['rooms']").contains(Library.files))
         }
     }
 

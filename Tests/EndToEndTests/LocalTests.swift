@@ -37,6 +37,27 @@ import Testing
         }
     }
 
+    @Test func launchersFindWhatWasPlayedHere() async throws {
+        try await House.with(keyring: .absent) { house in
+            let path = try book(in: house)
+            try await house.daemon()
+            #expect(try await house.gnomeSearch("GetInitialResultSet", "['tide']") == "(@as [],)\n")
+            try await house.done("play", path, "--at", "40")
+            try await house.done("stop")
+            let id = try #require(try await house.status().item?.id)
+            #expect(try await house.gnomeSearch("GetInitialResultSet", "['ebb', 'tide']") == "(['\(id)'],)\n")
+            #expect(try await house.gnomeSearch("GetInitialResultSet", "['tide', 'xyzzyx']") == "(@as [],)\n")
+            let metas = try await house.gnomeSearch("GetResultMetas", "['file:nonsense', '\(id)']")
+            #expect(
+                metas.contains("'name': <'Tidebook'>") && metas.contains("'Ada Ebb · ") && metas.contains(" left'")
+                    && metas.contains("/covers/"), "\(metas)")
+            let matches = try await house.krunner("tide")
+            #expect(matches.contains("'Tidebook'") && matches.contains("'Ada Ebb · "), "\(matches)")
+            _ = try await house.gnomeSearch("ActivateResult", "'\(id)'", "['tide']", "uint32 0")
+            try await house.status("playing") { $0.state == .playing && $0.position >= 40 }
+        }
+    }
+
     @Test func aMovedFileKeepsItsPlace() async throws {
         try await House.with(keyring: .absent) { house in
             let path = try book(in: house)

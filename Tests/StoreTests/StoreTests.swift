@@ -47,6 +47,10 @@ import Testing
             try await store.write(.played(place(emma, 31), at: 6))
             #expect(try await store.recent(limit: 10).map(\.place.item) == [emma, ulysses])
             #expect(try await store.recent(limit: 1).map(\.place.item) == [emma])
+            let heads = try await store.recentHeads(limit: 10)
+            #expect(heads.map(\.place) == [place(emma, 31), place(ulysses, 60, updated: 7)])
+            #expect(heads.map(\.item.title) == [item(emma).title, "Ulysses"])
+            #expect(heads.allSatisfy { $0.item.tracks.isEmpty && $0.item.chapters.isEmpty && $0.item.duration > .zero })
         }
     }
 
