@@ -26,14 +26,15 @@ public let runnerInterface = BusInterface<any LauncherFace>(
         .method("Teardown") { _, _ in [] },
     ])
 
-/// Id, text, icon, type, relevance from 0 to 1, more.
-private let match = Signature("(sssuda{sv})")
+/// Id, text, icon, type, relevance from 0 to 1, more. KRunner takes answers of no other signature, and says nothing of
+/// them.
+private let match = Signature("(sssida{sv})")
 
 /// - Parameter relevance: of how much it is what was meant.
 private func row(_ result: LauncherResult, relevance: Double) -> Value {
     // Plasma's QueryMatch: 100 for an exact match, 30 for a possible one.
     .structure([
         .string(result.id), .string(result.title), .string(result.cover ?? LauncherName.icon),
-        .uint32(result.isClose ? 100 : 30), .double(relevance), .variants([("subtext", .string(result.detail))]),
+        .int32(result.isClose ? 100 : 30), .double(relevance), .variants([("subtext", .string(result.detail))]),
     ])
 }

@@ -51,8 +51,8 @@ import Testing
         }
         #expect(relevances.count == 2 && relevances[0] > relevances[1] && relevances[1] > 0)
         guard case .structure(let first) = rows[0] else { return }
-        #expect(first[0] == .string("abs:a/1") && first[2] == .string("/covers/1.jpg") && first[3] == .uint32(100))
-        #expect(rows[0].signature.text == "(sssuda{sv})")
+        #expect(first[0] == .string("abs:a/1") && first[2] == .string("/covers/1.jpg") && first[3] == .int32(100))
+        #expect(rows[0].signature.text == "(sssida{sv})")
     }
 
     @Test func whatIsNoTextIsRefused() throws {
