@@ -45,6 +45,8 @@ final class Turn {
     var pipelineRate = 1.0
     var waiting: (place: BookTime, aim: Int)?
     var isFilling = false
+    /// How often in a row, while it was filling, nothing more was asked for.
+    var satedLooks = 0
     var saidBuffering = false
     /// Where the last move was to lead.
     var aimed: BookTime?

@@ -67,7 +67,7 @@ extension Turn {
     /// Stops the clock once what is on its way to the sink is nearly used up and more is being waited for; until then
     /// nobody notices.
     func checkSupply() {
-        guard let feed = crate.feed, feed.want != nil else { return }
+        guard let feed = crate.feed, isFilling || feed.want != nil else { return }
         guard case .steady = phase else { return interruptIfStuck() }
         guard wantsToPlay else { return }
         let number = feed.number
@@ -75,8 +75,10 @@ extension Turn {
         let stamp = since
         let left = pipeline.supply - Self.reserve
         if isFilling {
-            // On a busy machine it was only the decoder that came late: what is here is played out.
-            guard left > Self.regained else { return }
+            // On a busy machine it was only the decoder that came late: what is here is played out. So it is once the
+            // way to the sink is full, which is when nothing more is asked for.
+            satedLooks = feed.want == nil ? satedLooks + 1 : 0
+            guard left > Self.regained || satedLooks > 1 else { return }
             supplying?.cancel()
             isFilling = false
             applyPlaying()
@@ -85,6 +87,7 @@ extension Turn {
         guard left <= .zero else { return watchSupply(after: left + .seconds(0.02)) }
         supplying?.cancel()
         isFilling = true
+        satedLooks = 0
         applyPlaying()
         let seconds = needle.reel.tracks[needle.lastTrack].duration.seconds
         let enough = seconds > 0 ? (Double(feed.fileSize) / seconds * 2).clamped(to: 4096...262_144) : 32_768

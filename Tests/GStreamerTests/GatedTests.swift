@@ -61,6 +61,23 @@ import Testing
         rig.engine.unload()
     }
 
+    /// Less has come than is waited for, but more than there is room for on the way: that is heard as well.
+    @Test(arguments: ["flac", "wav"]) func aLittleMoreIsPlayedToo(_ ending: String) async throws {
+        // Of the others a question is for more than that.
+        let whole = try Sounds.read(try Sounds.tone("broad.\(ending)", seconds: Self.seconds))
+        let gate = GatedBytes(whole)
+        let rig = try await rig("little-\(ending)", gate)
+        gate.open(to: whole.count / 5)
+        rig.engine.play(rig.load)
+        #expect(try await rig.reports.next(rig.load) == .buffering(true))
+        try await untilItWaits(gate)
+        let stood = try #require(rig.engine.position(rig.load))
+        // Two seconds are waited for.
+        gate.open(to: try #require(gate.wanted) + Int(Double(whole.count) / Self.seconds * 1.9))
+        try await rig.play(until: stood + .seconds(0.7))
+        rig.engine.unload()
+    }
+
     /// As when a disk fails, or memory was let go, between the look and the read.
     @Test func whatWasHereAMomentAgoIsWaitedForAsWell() async throws {
         let whole = try tone("mp3")

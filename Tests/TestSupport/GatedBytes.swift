@@ -8,7 +8,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
         /// What was given out once is kept by whoever reads: byte for byte.
         var given: [Bool]
         var failure: EngineFailure?
-        var waiting: [Int: (end: Int64, CheckedContinuation<Void, any Error>)] = [:]
+        var waiting: [Int: (bytes: Range<Int>, CheckedContinuation<Void, any Error>)] = [:]
         var tickets = 0
         var isClosed = false
     }
@@ -36,7 +36,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
     public func open(to gate: Int = .max) {
         let ready = state.withLock { state in
             state.gate = Int64(gate)
-            let ready = state.waiting.filter { $0.value.end <= state.gate }
+            let ready = state.waiting.filter { $0.value.bytes.upperBound <= gate }
             for key in ready.keys { state.waiting[key] = nil }
             return ready.values.map { $0.1 }
         }
@@ -55,6 +55,8 @@ public final class GatedBytes: ByteShelf, ByteReader {
 
     /// How many questions wait at the gate.
     public var waiting: Int { state.withLock { $0.waiting.count } }
+    /// The first byte that is waited for: how far somebody has read before the gate came down is for the machine to say.
+    public var wanted: Int? { state.withLock { $0.waiting.values.map(\.bytes.lowerBound).min() } }
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
     public func size() async throws(EngineFailure) -> Int64 { stated }
@@ -84,7 +86,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
                     if end <= state.gate || state.given[bytes].allSatisfy({ $0 }) { return .success(()) }
                     if let failure = state.failure { return .failure(failure) }
                     if Task.isCancelled { return .failure(CancellationError()) }
-                    state.waiting[ticket] = (end, continuation)
+                    state.waiting[ticket] = (bytes, continuation)
                     return nil
                 }
                 if let result { continuation.resume(with: result) }
