@@ -19,23 +19,9 @@ final class Child: Sendable {
         for (target, source) in [input, output, errors].enumerated() {
             posix_spawn_file_actions_adddup2(&files, source, Int32(target))
         }
-        // Threads of a pool block signals, and a child would go on to.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         // Through env, for it can change the folder.
-        let words = ["env", "--chdir=\(folder)", program] + arguments
-        var argv = words.map { strdup($0) } + [nil]
-        var variables = Sanitizer.handingOn(environment).map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in argv + variables { free(text) } }
-        var pid = pid_t()
-        let code = posix_spawn(&pid, "/usr/bin/env", &files, &attributes, &argv, &variables)
-        guard code == 0 else { throw Failure(code: code) }
-        self.pid = pid
+        let words = ["--chdir=\(folder)", program] + arguments
+        pid = try TestSupport.Child.spawn("/usr/bin/env", words, environment, &files)
     }
 
     /// - Returns: the exit code, or the negative number of the signal that ended it.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Glibc
+public import Glibc
 
 /// A program run by a test, with nothing of the test's own environment but what it is given, and no signal blocked:
 /// Foundation's Process hands on the mask of the thread it is called from, and such a child cannot be asked to end.
@@ -30,10 +30,6 @@ public final class Child: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
         posix_spawn_file_actions_adddup2(&actions, standardOutput, 1)
-        // Sockets of servers in this process are not for programs to hold open; what is not open is no error to close.
-        for descriptor in 3..<min(Int32(FD_SETSIZE), getdtablesize()) {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
         if isQuiet { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
         pid = try Self.spawn(program, arguments, environment, &actions)
 
@@ -85,11 +81,16 @@ public final class Child: Sendable {
         return (ends[0], ends[1])
     }
 
-    /// - Parameter flags: of `posix_spawn`, beside those that give it signals as a shell does.
-    static func spawn(
+    /// Starts a program with the signals that a shell gives it, and nothing open but what `actions` put below 3.
+    /// - Parameter flags: of `posix_spawn`, beside those for the signals.
+    public static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String: String],
         _ actions: inout posix_spawn_file_actions_t, flags: Int16 = 0
     ) throws -> Int32 {
+        // A server's socket that lives on in a program keeps the port; what is not open is no error to close.
+        for descriptor in 3..<min(Int32(FD_SETSIZE), getdtablesize()) {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

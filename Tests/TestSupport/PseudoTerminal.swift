@@ -119,9 +119,6 @@ public final class PseudoTerminal: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        for descriptor in 3..<min(Int32(FD_SETSIZE), getdtablesize()) {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
         // POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
         return try Child.spawn(program, arguments, environment, &actions, flags: 0x80)
     }

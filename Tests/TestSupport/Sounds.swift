@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Foundation
 internal import Glibc
 
 /// Audio made by ffmpeg while the tests run: a rising tone whose pitch tells its time, so that a test can hear where it
@@ -92,11 +93,11 @@ public enum Sounds {
 
     /// Runs a program found on PATH to its end.
     public static func run(_ arguments: [String]) throws {
-        var argv = arguments.map { strdup($0) as UnsafeMutablePointer<CChar>? } + [nil]
-        defer { for argument in argv { free(argument) } }
-        var child = pid_t()
-        let code = posix_spawnp(&child, argv[0]!, nil, nil, &argv, environ)
-        guard code == 0 else { throw ToolFailure(tool: arguments[0], code: code) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        let environment = ProcessInfo.processInfo.environment
+        let child = try Child.spawn(arguments[0], Array(arguments.dropFirst()), environment, &actions)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         guard status == 0 else { throw ToolFailure(tool: arguments.joined(separator: " "), code: status) }
