@@ -56,6 +56,8 @@ typedef struct {
 static inline GstElementFactoryListType dogear_type_decoder(void) { return GST_ELEMENT_FACTORY_TYPE_DECODER; }
 static inline GstElementFactoryListType dogear_type_demuxer(void) { return GST_ELEMENT_FACTORY_TYPE_DEMUXER; }
 
+static inline int dogear_is_playing(GstElement *element) { return GST_STATE(element) == GST_STATE_PLAYING; }
+
 // Signals: a macro and a cast in C.
 static inline void dogear_connect(void *object, const char *signal, GCallback callback, void *context) {
     g_signal_connect(object, signal, callback, context);

@@ -16,12 +16,8 @@ final class Ears: Sendable {
     private let opening = Locked<Audio?>(nil)
     /// What the sound server last said it plays through.
     private let device = Locked<String?>(nil)
-    /// Before a new stream counts as begun. Only touched on the sink's streaming thread.
+    /// Before a new segment counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
-    /// The number of the segment at the sink, and how many buffers are to come before what it left out is past. Only
-    /// touched there.
-    private let segment = Atomic<UInt32>(0)
-    private let buffersToCut = Atomic(0)
     /// Where the bytes of streams come from.
     private let crate: Crate
 
@@ -54,7 +50,7 @@ final class Ears: Sendable {
     func aboutToFinish() {
         // What a reader failed over is played out and no further.
         guard crate.feed?.failure == nil else { return }
-        let isAltered = crate.stamps.hasChanged(needle.track)
+        let isAltered = crate.stamps.hasChanged(needle.lastTrack)
         let next = needle.handOver(
             unless: { track, position in
                 // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
@@ -116,9 +112,8 @@ final class Ears: Sendable {
 
     func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
         switch dogear_event_type(event) {
-        case GST_EVENT_SEGMENT: sawSegment(gst_event_get_seqnum(event), on: pad)
+        case GST_EVENT_SEGMENT: sawSegment(event, on: pad)
         case GST_EVENT_FLUSH_STOP:
-            segment.store(0, ordering: .relaxed)
             needle.flushed()
             gst_pad_add_probe(
                 pad, GST_PAD_PROBE_TYPE_BUFFER,
@@ -126,42 +121,31 @@ final class Ears: Sendable {
                     Ears.of(context).soundComes()
                     return GST_PAD_PROBE_REMOVE
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)
-        case GST_EVENT_STREAM_START:
-            segment.store(0, ordering: .relaxed)
-            guard needle.streamBegins() else { return }
-            // With the second buffer at the door the first one is through, and so is the segment it counts in: elements
-            // within the sink may hold a segment back until they have a buffer for it.
-            buffersToCome.store(2, ordering: .relaxed)
-            let buffers = GstPadProbeType(
-                rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue)
-            gst_pad_add_probe(
-                pad, buffers,
-                { _, _, context in
-                    let ears = Ears.of(context)
-                    let left = ears.buffersToCome.subtract(1, ordering: .relaxed).newValue
-                    if left > 0 { return GST_PAD_PROBE_OK }
-                    if left == 0 {
-                        ears.needle.streamHasBegun()
-                        ears.crate.settle(on: ears.needle.track)
-                    }
-                    return GST_PAD_PROBE_REMOVE
-                }, Unmanaged.passUnretained(self).toOpaque(), nil)
+        case GST_EVENT_STREAM_START: needle.streamBegins()
         default: break
         }
     }
 
-    /// A segment with the number of the one before goes on behind a silence that was left out.
-    private func sawSegment(_ number: UInt32, on pad: UnsafeMutablePointer<GstPad>) {
-        guard segment.exchange(number, ordering: .relaxed) == number, segments.cutArrives() else { return }
-        let isWatched = buffersToCut.exchange(2, ordering: .relaxed) > 0
+    /// The next file, or what comes behind a silence that was left out.
+    private func sawSegment(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
+        var segment = GstSegment()
+        gst_event_copy_segment(event, &segment)
+        guard segment.format == GST_FORMAT_TIME, segment.time < .max / 2, segment.base < .max / 2,
+            needle.segmentBegins(
+                base: UInt64(segment.base), start: Int64(segment.time), rate: segment.rate * segment.applied_rate)
+        else { return }
+        // With the second buffer at the door the first one is through.
+        let isWatched = buffersToCome.exchange(2, ordering: .relaxed) > 0
         guard !isWatched else { return }
+        let buffers = GstPadProbeType(
+            rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue)
         gst_pad_add_probe(
-            pad, GST_PAD_PROBE_TYPE_BUFFER,
+            pad, buffers,
             { _, _, context in
                 let ears = Ears.of(context)
-                if ears.buffersToCut.subtract(1, ordering: .relaxed).newValue > 0 { return GST_PAD_PROBE_OK }
-                ears.needle.skipped()
-                ears.post(.leftOut, ears.needle.stamp)
+                if ears.buffersToCome.subtract(1, ordering: .relaxed).newValue > 0 { return GST_PAD_PROBE_OK }
+                ears.crate.settle(on: ears.needle.letThrough())
+                ears.post(.jumps, ears.needle.stamp)
                 return GST_PAD_PROBE_REMOVE
             }, Unmanaged.passUnretained(self).toOpaque(), nil)
     }

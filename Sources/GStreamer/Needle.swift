@@ -4,9 +4,9 @@ internal import Listening
 /// Where the sound of one load is. The only thing that the Loop, the gstreamer thread and GStreamer's streaming threads
 /// share, so all of it is behind one small lock.
 ///
-/// The pipeline counts from the start of the file it is in, and moves from one file to the next at a moment of its own:
-/// when the new stream reaches the sink. What is added to its count changes in that same moment, seen
-/// by a probe on the sink's pad. A count asked for before and used after is thrown away (`generation`).
+/// The pipeline counts from the start of the file it is in, and moves from one file to the next when the new stream
+/// reaches the sink, which is before the old one has been heard to its end: in between ``Legs`` tells the place. What is
+/// added to its count changes with that. A count asked for before and used after is thrown away (`generation`).
 final class Needle: Sendable {
     let load: LoadID
     let reel: Reel
@@ -15,15 +15,16 @@ final class Needle: Sendable {
         var pipeline: ElementReference?
         /// What the pipeline reads from.
         var crate: Crate?
-        /// The file the sink is in.
+        /// The file that is heard.
         var track = 0
         /// Added to what the pipeline counts: where in the file it was opened.
         var origin = BookTime.zero
         /// Handed to the pipeline, not yet at the sink.
         var coming: [Int] = []
-        /// The new stream has been announced to the sink, its first buffer is not through: the end of the one is the
-        /// start of the other.
-        var isCrossing = false
+        /// Announced to the sink, its segment is still to come.
+        var announced: Int?
+        /// What lies in the sink.
+        var legs = Legs()
         /// Answered instead of asking: the target of a seek, the end of the item.
         var held: BookTime?
         /// The number of the last seek that was asked for.
@@ -44,6 +45,20 @@ final class Needle: Sendable {
         var mark: (place: BookTime, at: Int64, generation: UInt64)?
         /// Counts openings and flushes: a message from before one is not about what came after.
         var stamp: UInt64 = 0
+
+        /// The file that is read for the sink.
+        var lastTrack: Int { coming.last ?? announced ?? legs.atDoor ?? track }
+
+        /// Goes over to what is heard at this running time; nil: all of it has been.
+        mutating func follow(_ now: UInt64?, _ reel: Reel) {
+            guard legs.isBetween else { return }
+            if let now { guard legs.follow(now) else { return } } else { legs.finish() }
+            generation += 1
+            guard let track = legs.heard?.track, track != self.track else { return }
+            self.track = track
+            origin = .zero
+            floor = max(floor, reel.tracks[track].start)
+        }
     }
 
     private let state: Locked<State>
@@ -63,28 +78,29 @@ final class Needle: Sendable {
     /// From any thread. See ``Engine/position(_:)``.
     var position: BookTime? {
         for _ in 0..<4 {
-            let (answer, pipeline, generation) = state.withLock { state in
-                guard state.isConfirmed else { return (nil as BookTime?, nil as ElementReference?, 0 as UInt64) }
-                if let held = state.held { return (held, nil, 0) }
+            let (answer, pipeline, generation, isBetween) = state.withLock { state in
+                guard state.isConfirmed else { return (nil as BookTime?, nil as ElementReference?, 0 as UInt64, false) }
+                if let held = state.held { return (held, nil, 0, false) }
                 if let place = carried(state) {
                     state.floor = max(state.floor, place)
-                    return (state.floor, nil, 0)
-                }
-                if state.isCrossing {
-                    state.floor = max(state.floor, reel.tracks[state.track].start)
-                    return (state.floor, nil, 0)
+                    return (state.floor, nil, 0, false)
                 }
                 // Kept alive beyond the lock: should the load end meanwhile, a stopped pipeline is freed here.
                 state.pipeline?.retain()
-                return (state.floor, state.pipeline, state.generation)
+                return (state.floor, state.pipeline, state.generation, state.legs.isBetween)
             }
             guard let pipeline else { return answer }
-            let filePosition = pipeline.filePosition
+            let count = isBetween ? pipeline.runningTime.map { Int64(clamping: $0) } : pipeline.filePosition
             pipeline.release()
             let settled: BookTime? = state.withLock { state in
                 guard state.generation == generation else { return nil }
-                if let filePosition {
+                guard let count else { return state.floor }
+                if isBetween {
+                    state.follow(UInt64(count), reel)
+                    guard let filePosition = state.legs.filePosition(at: UInt64(count)) else { return state.floor }
                     state.floor = max(state.floor, place(state, filePosition: filePosition))
+                } else {
+                    state.floor = max(state.floor, place(state, filePosition: count))
                     if state.run != nil { state.mark = (state.floor, Clock.now.monotonic, generation) }
                 }
                 return state.floor
@@ -104,7 +120,7 @@ final class Needle: Sendable {
 
     private func carried(_ state: State) -> BookTime? {
         guard let (rate, since) = state.run, let mark = state.mark, mark.generation == state.generation,
-            !state.isCrossing
+            !state.legs.isBetween
         else { return nil }
         let now = Clock.now.monotonic
         guard now - mark.at < Self.carry, mark.at - since > Self.warmUp else { return nil }
@@ -148,7 +164,7 @@ final class Needle: Sendable {
 
     var track: Int { state.withLock { $0.track } }
     /// The track last handed to the pipeline: the one an error is about.
-    var lastTrack: Int { state.withLock { $0.coming.last ?? $0.track } }
+    var lastTrack: Int { state.withLock { $0.lastTrack } }
     var origin: BookTime { state.withLock { $0.origin } }
     var isMoving: Bool { state.withLock { $0.isMoving } }
     var stamp: UInt64 { state.withLock { $0.stamp } }
@@ -159,7 +175,8 @@ final class Needle: Sendable {
             state.track = track
             state.origin = .zero
             state.coming = []
-            state.isCrossing = false
+            state.announced = nil
+            state.legs = Legs()
             state.isMoving = true
             state.generation += 1
             state.stamp += 1
@@ -186,7 +203,7 @@ final class Needle: Sendable {
             state.run = nil
             state.held = state.held ?? place
             state.generation += 1
-            return state.coming.isEmpty && !state.isCrossing
+            return state.lastTrack == state.track
         }
     }
 
@@ -195,7 +212,6 @@ final class Needle: Sendable {
     func settle(at place: BookTime, aim: Int?) {
         state.withLock { state in
             state.isMoving = false
-            state.isCrossing = false
             state.isConfirmed = true
             state.floor = place
             state.generation += 1
@@ -219,9 +235,10 @@ final class Needle: Sendable {
     func handOver(unless isEarly: (Int, BookTime) -> Bool, if isReady: (Int) -> Bool) -> Int? {
         let position = isMoving ? nil : self.position
         return state.withLock { state in
-            let next = (state.coming.last ?? state.track) + 1
+            let read = state.lastTrack
+            let next = read + 1
             guard !state.isMoving, let position, next < reel.tracks.count else { return nil }
-            if state.coming.isEmpty, isEarly(state.track, position) { return nil }
+            if state.coming.isEmpty, isEarly(read, max(position, reel.tracks[read].start)) { return nil }
             guard isReady(next) else { return nil }
             state.coming.append(next)
             return next
@@ -229,34 +246,58 @@ final class Needle: Sendable {
     }
 
     /// A new stream is announced to the sink.
-    /// - Returns: true if it is the next track.
-    func streamBegins() -> Bool {
+    func streamBegins() {
         state.withLock { state in
-            guard !state.coming.isEmpty else { return false }
-            state.track = state.coming.removeFirst()
-            state.origin = .zero
-            state.isCrossing = true
+            guard !state.coming.isEmpty else { return }
+            state.announced = state.coming.removeFirst()
+            state.generation += 1
+        }
+    }
+
+    /// A segment comes to the sink. See ``Legs/Leg``.
+    /// - Returns: whether it is heard after another one; ``letThrough()`` has to follow then.
+    func segmentBegins(base: UInt64, start: Int64, rate: Double) -> Bool {
+        state.withLock { state in
+            let track = state.announced ?? state.legs.atDoor ?? state.track
+            state.announced = nil
+            guard state.legs.arrive(Legs.Leg(track: track, base: base, start: start, rate: rate)) else { return false }
             state.generation += 1
             return true
         }
     }
 
     /// Its first buffer is through, and with it the segment it counts in.
-    func streamHasBegun() {
+    /// - Returns: the file it is of.
+    func letThrough() -> Int {
         state.withLock { state in
-            state.isCrossing = false
-            state.floor = max(state.floor, reel.tracks[state.track].start)
-            state.generation += 1
+            state.legs.letThrough()
+            return state.legs.atDoor ?? state.track
         }
     }
 
-    /// The pipeline's count has jumped over a silence: what it said before does not carry on.
-    func skipped() {
-        state.withLock { $0.generation += 1 }
+    /// The end of everything has been heard.
+    func finish() { state.withLock { $0.follow(nil, reel) } }
+
+    /// Whether the place has jumped over something that was left out since this was last asked, and how long it is until
+    /// it does so next.
+    func takeJumps() -> (isPast: Bool, next: BookTime?) {
+        _ = position
+        let (isPast, next, pipeline) = state.withLock { state in
+            let (isPast, next) = state.legs.takeCuts()
+            state.pipeline?.retain()
+            return (isPast, next, state.pipeline)
+        }
+        defer { pipeline?.release() }
+        guard let next, let now = pipeline?.runningTime else { return (isPast, nil) }
+        return (isPast, BookTime(microseconds: Int64(clamping: (next > now ? next - now : 0) / 1000)))
     }
 
     /// What was on its way to the sink is gone.
     func flushed() {
-        state.withLock { $0.stamp += 1 }
+        state.withLock { state in
+            state.legs = Legs()
+            state.announced = nil
+            state.stamp += 1
+        }
     }
 }

@@ -30,8 +30,8 @@ enum Note: Sendable {
     case rested
     /// Of our own making: sound has gone on for a moment.
     case clockDue
-    /// Of our own making: a silence was left out.
-    case leftOut
+    /// Of our own making: the place may have jumped over what was left out, or is about to.
+    case jumps
     /// A move has taken half a second.
     case slow
     /// This feed has had to wait for its bytes for a while.

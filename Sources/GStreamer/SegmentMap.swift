@@ -33,8 +33,6 @@ final class SegmentMap: Sendable {
         var reached: UInt64 = 0
         /// The last segment as it went on, whole, and its number.
         var present: (segment: GstSegment, number: guint32)?
-        /// Segments behind what was left out, on their way to the sink.
-        var cuts = 0
     }
     private let state = Locked(State())
     /// Buffers before this are not heard; 0 while there are none. Apart from the lock: it is read for each buffer.
@@ -64,7 +62,6 @@ final class SegmentMap: Sendable {
             state.last = nil
             state.reached = 0
             state.present = nil
-            state.cuts = 0
         }
         threshold.store(0, ordering: .relaxed)
         sounds.store(false, ordering: .relaxed)
@@ -154,18 +151,7 @@ final class SegmentMap: Sendable {
             state.present = (cut, number)
             guard let event = gst_event_new_segment(&cut) else { return nil }
             gst_event_set_seqnum(event, number)
-            state.cuts += 1
             return event
-        }
-    }
-
-    /// A segment with the number of the one before has come to the sink.
-    /// - Returns: whether something was left out before it: demuxers and parsers repeat theirs as they like.
-    func cutArrives() -> Bool {
-        state.withLock { state in
-            guard state.cuts > 0 else { return false }
-            state.cuts -= 1
-            return true
         }
     }
 

@@ -40,6 +40,8 @@ final class Turn {
     var resting: Task<Void, Never>?
     /// Looks at the clock a moment after sound goes on.
     var clockCheck: Task<Void, Never>?
+    /// Waits until what comes behind a silence that was left out is heard.
+    var jump: Task<Void, Never>?
     var rate: Double
     /// What the pipeline plays at.
     var pipelineRate = 1.0
@@ -100,6 +102,7 @@ final class Turn {
         fadeSteps?.cancel()
         resting?.cancel()
         clockCheck?.cancel()
+        jump?.cancel()
         needle.attach(nil, nil)
         letGo()
         pipeline.close()
@@ -221,7 +224,7 @@ final class Turn {
             resting = nil
             if case .steady = phase { applyPlaying() }
         case .clockDue: if stamp >= since, case .steady = phase { checkClock() }
-        case .leftOut: if stamp >= since, case .steady = phase { report(EngineReport(load, .skipped)) }
+        case .jumps: if stamp >= since { tellJumps() }
         case .slow:
             switch phase {
             case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
@@ -301,6 +304,7 @@ final class Turn {
     }
 
     func streamEnded() {
+        needle.finish()
         let track = needle.track
         // Where nothing was played it is where it was to begin, whatever the pipeline says.
         let played = pipeline.hasSound ? pipeline.reference.filePosition.map(needle.place) : aimed
@@ -322,6 +326,21 @@ final class Turn {
         needle.hold(at: needle.reel.end > .zero ? needle.reel.end : played)
         pipeline.set(playing: false)
         report(EngineReport(load, .ended))
+    }
+
+    /// Tells what comes behind a silence that was left out when it is heard: it lies in the sink before.
+    func tellJumps() {
+        guard case .steady = phase else { return }
+        let (isPast, next) = needle.takeJumps()
+        if isPast { report(EngineReport(load, .skipped)) }
+        jump?.cancel()
+        guard isPlaying, let next else { return }
+        let post = self.post
+        let stamp = since
+        jump = Task {
+            guard (try? await Task.sleep(for: .microseconds(next.microseconds + 1000))) != nil else { return }
+            post(.jumps, stamp)
+        }
     }
 
     func filled(_ percent: Int) {

@@ -10,7 +10,10 @@ extension Turn {
         isPlaying = playing
         pipeline.set(playing: playing)
         needle.runs(at: playing ? pipelineRate : nil)
-        if playing { watchClock() }
+        if playing {
+            watchClock()
+            tellJumps()
+        }
         say(buffering: wantsToPlay && isFilling)
     }
 
