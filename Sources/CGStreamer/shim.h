@@ -29,6 +29,19 @@ static inline int dogear_get_int(void *object, const char *name) {
     g_object_get(object, name, &value, NULL);
     return value;
 }
+static inline void dogear_set_int64(void *object, const char *name, gint64 value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline gint64 dogear_get_int64(void *object, const char *name) {
+    gint64 value = 0;
+    g_object_get(object, name, &value, NULL);
+    return value;
+}
+static inline double dogear_get_double(void *object, const char *name) {
+    gdouble value = 0;
+    g_object_get(object, name, &value, NULL);
+    return value;
+}
 static inline char *dogear_get_string(void *object, const char *name) {  // g_free it
     gchar *value = NULL;
     g_object_get(object, name, &value, NULL);
@@ -56,6 +69,9 @@ typedef struct {
 static inline GstElementFactoryListType dogear_type_decoder(void) { return GST_ELEMENT_FACTORY_TYPE_DECODER; }
 static inline GstElementFactoryListType dogear_type_demuxer(void) { return GST_ELEMENT_FACTORY_TYPE_DEMUXER; }
 
+static inline int dogear_is_sink(GstElement *element) {
+    return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK) && !GST_IS_BIN(element);
+}
 static inline int dogear_is_playing(GstElement *element) { return GST_STATE(element) == GST_STATE_PLAYING; }
 
 // Signals: a macro and a cast in C.
@@ -79,6 +95,10 @@ static inline GstObject *dogear_message_source(GstMessage *message) { return GST
 static inline GQuark dogear_core_error(void) { return GST_CORE_ERROR; }
 static inline GQuark dogear_resource_error(void) { return GST_RESOURCE_ERROR; }
 static inline GQuark dogear_stream_error(void) { return GST_STREAM_ERROR; }
+
+static inline void dogear_rank_above(void *factory, void *other) {
+    gst_plugin_feature_set_rank(factory, gst_plugin_feature_get_rank(other) + 1);
+}
 
 // The factory's name of an element, such as "souphttpsrc"; NULL if `object` is none.
 static inline const char *dogear_factory_name(void *object) {

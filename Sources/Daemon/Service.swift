@@ -171,6 +171,7 @@ internal import Store
         case .setVolume(let volume):
             engine.setVolume(volume)
             store.post(.volume(volume))
+        case .rememberVolume(let volume): store.post(.volume(volume))
         case .unload: engine.unload()
         case .heard(let heard): journal(heard, now)
         case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
@@ -423,7 +424,7 @@ extension Player.Effect {
     fileprivate var isBehindWhatIsShown: Bool {
         switch self {
         case .start, .pause, .seek, .setRate, .setVolume, .fade, .heard, .jumped, .placed, .seeked, .rememberRate,
-            .sleepChanged:
+            .rememberVolume, .sleepChanged:
             true
         case .load, .unload, .reopen, .follow, .close, .finished, .ranOut, .ask, .took: false
         }

@@ -8,7 +8,9 @@ internal import Synchronization
 final class Ears: Sendable {
     let needle: Needle
     let segments = SegmentMap()
+    let door = Door()
     let silences: Silences
+    let loudness: Loudness
     private let post: @Sendable (Note, UInt64) -> Void
     private let sink: ElementReference
     private let pipeline: ElementReference
@@ -22,12 +24,13 @@ final class Ears: Sendable {
     private let crate: Crate
 
     init(
-        needle: Needle, pipeline: ElementReference, sink: ElementReference, crate: Crate,
+        needle: Needle, pipeline: ElementReference, sink: ElementReference, loudness: Loudness, crate: Crate,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) {
         self.needle = needle
         self.pipeline = pipeline
         self.sink = sink
+        self.loudness = loudness
         self.crate = crate
         self.post = post
         silences = Silences(segments: segments)
@@ -70,7 +73,10 @@ final class Ears: Sendable {
 
     func added(_ element: Element) {
         guard let factory = dogear_factory_name(element) else { return }
-        if String(cString: factory) == "pulsesink" { watchDevice(of: element) }
+        if dogear_is_sink(element) != 0, gst_object_has_as_ancestor(asObject(element), asObject(sink.element)) != 0 {
+            let isServer = String(cString: factory) == "pulsesink"
+            if loudness.added(element, isServer: isServer), isServer { watch(element) }
+        }
         if String(cString: factory) == "typefind", let type = crate.feed?.type {
             gst_util_set_object_arg(asGObject(element), "force-caps", type)
         }
@@ -78,14 +84,39 @@ final class Ears: Sendable {
         if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
     }
 
-    /// Headphones that are gone must not let the speakers blare: the sound server moves the stream to what is left.
-    private func watchDevice(of sink: Element) {
+    func removed(_ element: Element) {
+        if dogear_is_sink(element) != 0 { loudness.removed(element) }
+    }
+
+    /// Headphones that are gone must not let the speakers blare: the sound server moves the stream to what is left. And
+    /// mixers change its volume.
+    private func watch(_ sink: Element) {
+        // One that was taken out and put back is watched already.
+        guard g_object_get_data(asGObject(sink), "dogear-watched") == nil else { return }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        g_object_set_data(asGObject(sink), "dogear-watched", context)
         typealias Notify =
             @convention(c) (Element?, UnsafeMutablePointer<GParamSpec>?, UnsafeMutableRawPointer?) -> Void
-        let notify: Notify = { sink, _, context in Ears.of(context).deviceMayHaveChanged(of: sink!) }
-        dogear_connect(
-            sink, "notify::current-device", unsafeBitCast(notify, to: GCallback.self),
-            Unmanaged.passUnretained(self).toOpaque())
+        let device: Notify = { sink, _, context in Ears.of(context).deviceMayHaveChanged(of: sink!) }
+        let volume: Notify = { _, _, context in Ears.of(context).volumeMayHaveChanged() }
+        for (property, notify) in [("current-device", device), ("volume", volume)] {
+            dogear_connect(sink, "notify::\(property)", unsafeBitCast(notify, to: GCallback.self), context)
+        }
+    }
+
+    /// On the sink's streaming thread.
+    private func volumeMayHaveChanged() {
+        guard let (volume, number) = loudness.heard() else { return }
+        post(.volume(volume, after: number), needle.stamp)
+    }
+
+    /// Whether that was where the sound went; wherever it goes now, that is no news then.
+    func forget(device name: String) -> Bool {
+        device.withLock { device in
+            guard device == name else { return false }
+            device = nil
+            return true
+        }
     }
 
     /// On the sink's streaming thread.
@@ -115,6 +146,7 @@ final class Ears: Sendable {
         case GST_EVENT_SEGMENT: sawSegment(event, on: pad)
         case GST_EVENT_FLUSH_STOP:
             needle.flushed()
+            door.flushed()
             gst_pad_add_probe(
                 pad, GST_PAD_PROBE_TYPE_BUFFER,
                 { _, _, context in
@@ -130,6 +162,7 @@ final class Ears: Sendable {
     private func sawSegment(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
         var segment = GstSegment()
         gst_event_copy_segment(event, &segment)
+        door.saw(segment)
         guard segment.format == GST_FORMAT_TIME, segment.time < .max / 2, segment.base < .max / 2,
             needle.segmentBegins(
                 base: UInt64(segment.base), start: Int64(segment.time), rate: segment.rate * segment.applied_rate)

@@ -17,6 +17,10 @@ enum Note: Sendable {
     case latency
     /// The sound server plays it through another device than this one now.
     case moved(from: String)
+    /// The sound server has lost this device.
+    case unplugged(device: String)
+    /// Someone has changed the volume with a mixer, after this many of our own.
+    case volume(Double, after: UInt64)
     /// Of our own making: nothing came of opening a file for too long.
     case overdue
     /// How a stream's file is to be opened, or why it cannot be.

@@ -5,23 +5,26 @@ enum OutputDevices {
     /// Asks the sound server, in some milliseconds.
     /// - Parameter name: as the sound server calls it.
     static func has(_ name: String) -> Bool {
-        guard let monitor = gst_device_monitor_new() else { return true }
-        defer { gst_object_unref(monitor) }
-        gst_device_monitor_add_filter(monitor, "Audio/Sink", nil)
-        let devices = gst_device_monitor_get_devices(monitor)
+        // Not by a GstDeviceMonitor: when it is let go, the provider's messages reach nobody any more (seen in 1.22).
+        guard let provider = gst_device_provider_factory_get_by_name("pulsedeviceprovider") else { return true }
+        defer { gst_object_unref(provider) }
+        let devices = gst_device_provider_get_devices(provider)
         defer { g_list_free_full(devices) { gst_object_unref($0) } }
         var isThere = false
         var node = devices
         while let device = node {
-            // Only the sound servers' devices have names of this kind.
-            if let object = device.pointee.data, dogear_has_property(object, "internal-name") != 0,
-                let text = dogear_get_string(object, "internal-name")
-            {
-                isThere = isThere || String(cString: text) == name
-                g_free(text)
-            }
+            isThere = isThere || device.pointee.data.flatMap(Self.name) == name
             node = device.pointee.next
         }
         return isThere
+    }
+
+    /// As the sound server calls it; only the sound servers' devices have names of this kind.
+    static func name(of device: UnsafeMutableRawPointer) -> String? {
+        guard dogear_has_property(device, "internal-name") != 0,
+            let text = dogear_get_string(device, "internal-name")
+        else { return nil }
+        defer { g_free(text) }
+        return String(cString: text)
     }
 }

@@ -14,6 +14,7 @@ final class Pipeline {
     /// What fades has an element of its own: the volume is the listener's.
     private let volumeElement: Element
     private let fadeElement: Element
+    let loudness: Loudness
     /// Nil where no limiter is installed: louder without one would be distorted.
     private let booster: (gain: Element, limiter: Element)?
     private let ears: Ears
@@ -33,28 +34,33 @@ final class Pipeline {
         }
         gst_object_ref_sink(playbin)
         // The floating references of these two become the playbin's.
-        let boost = Health.canBoost ? "volume name=dogear-boost ! rglimiter name=dogear-limiter enabled=false ! " : ""
-        let chain = "scaletempo ! \(boost)volume name=dogear-volume ! volume name=dogear-fade"
-        guard let filter = Self.bin(chain) else {
+        let boost = Health.canBoost ? " ! volume name=dogear-boost ! rglimiter name=dogear-limiter enabled=false" : ""
+        guard let filter = Self.bin("scaletempo\(boost)") else {
             gst_object_unref(playbin)
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
-        guard let sink = Self.bin(description) else {
+        // At the sink's door: a second of sound lies before it, in a queue of the playbin's.
+        let volumes = "volume name=dogear-volume ! volume name=dogear-fade ! audioconvert ! "
+        guard let sink = Self.bin(volumes + description) else {
             gst_object_unref(playbin)
             gst_object_unref(filter)
             throw .noSink(reason: "the audio sink '\(description)' cannot be made; check the setting audio.sink")
         }
         self.playbin = playbin
         self.sink = sink
-        func part(_ name: String) -> Element? {
-            gst_bin_get_by_name(UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self), name)
+        func part(_ name: String, of bin: Element) -> Element? {
+            gst_bin_get_by_name(UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self), name)
         }
-        volumeElement = part("dogear-volume")!
-        fadeElement = part("dogear-fade")!
-        booster = part("dogear-boost").flatMap { gain in part("dogear-limiter").map { (gain, $0) } }
+        volumeElement = part("dogear-volume", of: sink)!
+        fadeElement = part("dogear-fade", of: sink)!
+        booster = part("dogear-boost", of: filter).flatMap { gain in
+            part("dogear-limiter", of: filter).map { (gain, $0) }
+        }
         reference = ElementReference(borrowing: playbin)
+        loudness = Loudness(scale: ElementReference(borrowing: volumeElement))
         ears = Ears(
-            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), crate: crate, post: post)
+            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), loudness: loudness,
+            crate: crate, post: post)
 
         gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
         // Also for what is never shown: playbin would open a display to see what could be.
@@ -88,9 +94,11 @@ final class Pipeline {
         typealias Signal = @convention(c) (Element?, UnsafeMutableRawPointer?) -> Void
         let aboutToFinish: Signal = { _, context in Ears.of(context).aboutToFinish() }
         dogear_connect(playbin, "about-to-finish", unsafeBitCast(aboutToFinish, to: GCallback.self), context)
-        typealias Added = @convention(c) (Element?, Element?, Element?, UnsafeMutableRawPointer?) -> Void
-        let added: Added = { _, _, element, context in Ears.of(context).added(element!) }
+        typealias Changed = @convention(c) (Element?, Element?, Element?, UnsafeMutableRawPointer?) -> Void
+        let added: Changed = { _, _, element, context in Ears.of(context).added(element!) }
         dogear_connect(playbin, "deep-element-added", unsafeBitCast(added, to: GCallback.self), context)
+        let removed: Changed = { _, _, element, context in Ears.of(context).removed(element!) }
+        dogear_connect(playbin, "deep-element-removed", unsafeBitCast(removed, to: GCallback.self), context)
 
         let events = GstPadProbeType(
             rawValue: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue)
@@ -98,12 +106,16 @@ final class Pipeline {
             if let event = dogear_probe_event(info) { Ears.of(context).sawAtSink(event, on: pad!) }
             return GST_PAD_PROBE_OK
         }
+        let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
+        probe(sink, buffers, context) { _, info, context in
+            if let buffer = dogear_probe_buffer(info) { Ears.of(context).door.saw(buffer) }
+            return GST_PAD_PROBE_OK
+        }
         probe(filter, events, context) { pad, info, context in
             let ears = Ears.of(context)
             if !ears.silences.saw(event: info!, on: pad!) { ears.segments.saw(event: info!) }
             return GST_PAD_PROBE_OK
         }
-        let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
         probe(filter, buffers, context) { pad, info, context in
             let ears = Ears.of(context)
             if ears.segments.isBeforeTarget(info!) { return GST_PAD_PROBE_DROP }
@@ -196,9 +208,14 @@ final class Pipeline {
     /// How much longer there will be sound if nothing more is read.
     var supply: BookTime {
         let now = gst_element_get_current_running_time(playbin)
-        let reached = ears.segments.reached
-        guard now < .max / 2, reached > UInt64(now) else { return .zero }
-        return BookTime(microseconds: Int64((reached - UInt64(now)) / 1000))
+        return now < .max / 2 ? Self.time(from: UInt64(now), until: ears.segments.reached) : .zero
+    }
+
+    /// How much later what comes to the fade now will be heard.
+    var lag: BookTime { reference.runningTime.map { Self.time(from: $0, until: ears.door.reached) } ?? .zero }
+
+    private static func time(from now: UInt64, until reached: UInt64) -> BookTime {
+        BookTime(microseconds: reached > now ? Int64((reached - now) / 1000) : 0)
     }
 
     /// A pause that comes after a seek and before the clock runs again waits for that, a millisecond or so: GStreamer would
@@ -219,7 +236,7 @@ final class Pipeline {
 
     func set(volume: Double) {
         guard !isClosed else { return }
-        dogear_set_double(volumeElement, "volume", volume.clamped(to: 0...1))
+        loudness.set(volume.clamped(to: 0...1))
     }
 
     /// - Parameter fade: what every sample is multiplied with, beside the volume.
@@ -236,6 +253,9 @@ final class Pipeline {
         dogear_set_double(booster.gain, "volume", pow(10, boost.clamped(to: 0...12) / 20))
         dogear_set_bool(booster.limiter, "enabled", boost > 0 ? 1 : 0)
     }
+
+    /// See ``Ears/forget(device:)``.
+    func forget(device name: String) -> Bool { ears.forget(device: name) }
 
     func recalculateLatency() {
         guard !isClosed else { return }

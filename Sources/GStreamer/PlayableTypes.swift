@@ -28,7 +28,7 @@ public enum PlayableTypes {
     /// What a usual installation plays: for before ``all()`` has answered.
     public static let usual = table.prefix(12).flatMap(\.types)
 
-    private static let thread = ThreadExecutor(name: "registry", wait: Sleep())
+    static let thread = ThreadExecutor(name: "registry", wait: Sleep())
 
     /// Looks through the registry, on a thread of its own.
     public static func all() async -> [String] { await Asker().all() }

@@ -40,9 +40,12 @@ final class Turn {
     var resting: Task<Void, Never>?
     /// Looks at the clock a moment after sound goes on.
     var clockCheck: Task<Void, Never>?
+    /// Begins to listen for devices that are gone, once, when this has played for a moment.
+    var listening: Task<Void, Never>?
     /// Waits until what comes behind a silence that was left out is heard.
     var jump: Task<Void, Never>?
     var rate: Double
+    var boost = 0.0
     /// What the pipeline plays at.
     var pipelineRate = 1.0
     var waiting: (place: BookTime, aim: Int)?
@@ -103,6 +106,8 @@ final class Turn {
         resting?.cancel()
         clockCheck?.cancel()
         jump?.cancel()
+        listening?.cancel()
+        Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
         pipeline.close()
@@ -136,15 +141,31 @@ final class Turn {
 
     func set(volume: Double) { pipeline.set(volume: volume) }
     func set(_ sound: SoundOptions) {
-        pipeline.set(boost: sound.boost)
         pipeline.set(skipsSilence: sound.skipsSilence)
+        guard sound.boost != boost else { return }
+        boost = sound.boost
+        pipeline.set(boost: boost)
+        freshen(ifLater: pipeline.supply)
     }
+
+    /// What is on its way already was made before: it is made again where that is long.
+    /// - Parameter lag: how long.
+    private func freshen(ifLater lag: BookTime) {
+        guard case .steady = phase, lag > Self.tolerableLag else { return }
+        moveHere()
+    }
+
+    private static let tolerableLag = BookTime.seconds(0.5)
+    private static let shortFade = BookTime.seconds(10)
 
     /// In steps too small to be heard one by one.
     func fade(_ course: Fading?) {
         fadeSteps?.cancel()
+        let wasFading = fading != nil
         fading = course.map { ($0, Clock.now.monotonic) }
         stepFade()
+        // A short one would be over before the first of it is heard, and whoever ends one wants to hear that.
+        if course.map({ !wasFading && $0.left < Self.shortFade }) ?? wasFading { freshen(ifLater: pipeline.lag) }
         guard course != nil else { return }
         let post = self.post
         let stamp = since
@@ -156,7 +177,7 @@ final class Turn {
     private func stepFade() {
         guard let (course, since) = fading else { return pipeline.set(fade: 1) }
         let left = course.left - BookTime(microseconds: Clock.now.monotonic - since)
-        pipeline.set(fade: course.gain(left: left))
+        pipeline.set(fade: course.gain(left: left - pipeline.lag))
         if left <= .zero { fadeSteps?.cancel() }
     }
 
@@ -211,6 +232,11 @@ final class Turn {
         case .moved(let device):
             // Moved by hand it goes on; only what was unplugged is silenced.
             if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
+        case .unplugged(let device): if pipeline.forget(device: device) { report(EngineReport(load, .outputGone)) }
+        case .volume(let volume, let number):
+            if pipeline.loudness.take(volume, after: number) {
+                report(EngineReport(load, .volume(volume.clamped(to: 0...1))))
+            }
         case .latency: pipeline.recalculateLatency()
         case .found(let opening):
             guard stamp == since, case .finding(let spot, let purpose) = phase else { return }

@@ -35,8 +35,10 @@ extension Turn {
         return spot.offset >= start && spot.offset <= here + Self.stride
     }
 
-    func applyRate() {
-        guard rate != pipelineRate else { return }
+    func applyRate() { if rate != pipelineRate { moveHere() } }
+
+    /// To where it is.
+    func moveHere() {
         let track = needle.track
         let place = needle.position ?? needle.reel.tracks[track].start
         let spot = needle.reel.spot(at: place)

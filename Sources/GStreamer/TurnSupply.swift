@@ -12,6 +12,7 @@ extension Turn {
         needle.runs(at: playing ? pipelineRate : nil)
         if playing {
             watchClock()
+            watchDevices()
             tellJumps()
         }
         say(buffering: wantsToPlay && isFilling)

@@ -19,7 +19,7 @@ public protocol Engine: AnyObject, Sendable {
     func seek(_ load: LoadID, to place: BookTime)
     /// 0.5 to 3.0, pitch kept. Does not move the place.
     func setRate(_ load: LoadID, _ rate: Double)
-    /// 0 to 1, linear in amplitude as MPRIS clients show it.
+    /// 0 to 1, linear in amplitude as MPRIS clients show it. Heard at once.
     func setVolume(_ volume: Double)
     /// Lets the sound die away beside the volume; nil: it is full at once. Every load begins full.
     func fade(_ load: LoadID, _ fading: Fading?)
@@ -76,6 +76,8 @@ public struct EngineReport: Hashable, Sendable {
         case skipped
         /// Sound stopped for want of data, or goes on.
         case buffering(Bool)
+        /// Somebody has set the volume elsewhere, as with the desktop's mixer: 0 to 1.
+        case volume(Double)
         /// What the sound came out of was taken away, and it goes on somewhere else: out of speakers, perhaps.
         case outputGone
         /// The last track was played to its end.

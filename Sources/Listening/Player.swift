@@ -304,6 +304,7 @@ extension Player {
         /// Announce a discontinuity of the position, after the changed properties.
         case seeked
         case rememberRate(ItemID, Double)
+        case rememberVolume(Double)
         /// From now on the sound dies away; nil: it is full again, at once.
         case fade(LoadID, Fading?)
         /// The sleep timer was set, moved or taken out, has ended, or its end has begun.

@@ -301,6 +301,10 @@ extension Player {
             count(now)
             return effect
         case .skipped: return phase == .playing && target == nil ? [.seeked] : []
+        case .volume(let volume):
+            guard volume != self.volume else { return [] }
+            self.volume = volume
+            return [.rememberVolume(volume)]
         case .outputGone: return wantsPlay ? pause(now) : []
         case .ended: return ended(now)
         case .failed(let failure): return failed(failure, now)

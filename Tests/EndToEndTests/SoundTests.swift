@@ -5,13 +5,13 @@ import Testing
 /// The real daemon plays through a real PulseAudio whose devices come and go.
 @Suite struct SoundTests {
     private func withSound(
-        devices: [String]?, _ body: (House, SoundServer) async throws -> Void
+        devices: [String]?, sink: String = "autoaudiosink", _ body: (House, SoundServer) async throws -> Void
     ) async throws {
         let sound = SoundServer()
         let outcome: Result<Void, any Error>
         do {
             if let devices { try await sound.start(devices: devices) }
-            let extra = ["DOGEAR_AUDIO_SINK": "autoaudiosink", "PULSE_SERVER": sound.address]
+            let extra = ["DOGEAR_AUDIO_SINK": sink, "PULSE_SERVER": sound.address]
             try await House.with(extra: extra) { house in
                 try await house.daemon()
                 try await house.logIn()
@@ -95,6 +95,50 @@ import Testing
             try await house.done("play")
             try await plays(sound, on: "speakers")
             try await house.status("on its way") { $0.position > 31.3 && $0.state == .playing }
+        }
+    }
+
+    private func streams(
+        _ sound: SoundServer, _ what: String, _ fits: ((volume: Double, ahead: Double)) -> Bool
+    ) async throws {
+        try await eventually(what) {
+            let streams = try await sound.streams()
+            return streams.count == 1 && streams.allSatisfy(fits) ? true : nil
+        }
+    }
+
+    private func isNear(_ volume: Double, _ other: Double) -> Bool { abs(volume - other) < 0.005 }
+
+    /// Seconds of sound lie in the sound server, so that the listener's volume has to be applied there.
+    @Test(arguments: ["autoaudiosink", "pulsesink"]) func theMixersVolumeIsTheListeners(sink: String) async throws {
+        try await withSound(devices: ["speakers"], sink: sink) { house, sound in
+            try await house.done("volume", "40%")
+            try await house.done("play", "tidebook", "--at", "5")
+            try await streams(sound, "forty percent, and sound ahead") { isNear($0.volume, 0.4) && $0.ahead > 1 }
+            try await house.done("volume", "70%")
+            try await streams(sound, "seventy percent") { isNear($0.volume, 0.7) }
+            try await sound.setVolume(0.25)
+            try await house.status("the mixer's") { isNear($0.volume, 0.25) }
+            #expect(isNear(Double(try await house.playerctl("volume")) ?? -1, 0.25))
+            try await house.done("seek", "+20")
+            try await house.done("stop")
+            try await house.done("play")
+            try await streams(sound, "the same") { isNear($0.volume, 0.25) && $0.ahead > 1 }
+            try await house.kill()
+            try await house.daemon()
+            #expect(isNear(try await house.status().volume, 0.25))
+        }
+    }
+
+    /// Where only a part of the sound goes there, its volume is not that of all.
+    @Test func anotherOutputBesideItIsAsLoud() async throws {
+        let sink = "tee name=both ! queue ! pulsesink both. ! queue ! fakesink sync=true"
+        try await withSound(devices: ["speakers"], sink: sink) { house, sound in
+            try await house.done("volume", "40%")
+            try await house.done("play", "tidebook", "--at", "5")
+            try await house.status("on its way") { $0.position > 5.5 }
+            try await streams(sound, "all of what comes, and little ahead") { isNear($0.volume, 1) && $0.ahead < 0.5 }
+            #expect(isNear(try await house.status().volume, 0.4))
         }
     }
 }

@@ -1,8 +1,20 @@
 internal import EventLoop
 internal import Listening
 
-/// The clock of the output, which may run away: see ``ClockWatch``.
+/// The output: its clock, which may run away (see ``ClockWatch``), and its devices, which may be taken away.
 extension Turn {
+    /// What is heard through headphones must not go on from the speakers.
+    func watchDevices() {
+        guard listening == nil, pipeline.loudness.isServed else { return }
+        let post = self.post
+        let stamp = since
+        let number = load.number
+        listening = Task {
+            guard (try? await Task.sleep(for: .milliseconds(500))) != nil else { return }
+            await DeviceWatch.shared.start(number) { post(.unplugged(device: $0), stamp) }
+        }
+    }
+
     /// When it goes wrong it does so as sound goes on, and a moment later it shows.
     func watchClock() {
         clockCheck?.cancel()
