@@ -15,8 +15,12 @@ final class Pipeline {
     private let volumeElement: Element
     private let fadeElement: Element
     let loudness: Loudness
-    /// Nil where no limiter is installed: louder without one would be distorted.
-    private let booster: (gain: Element, limiter: Element)?
+    /// Nil until it is needed: with it every sample becomes a float, a tenth of what playing costs. Nil for good where no
+    /// limiter is installed: louder without one would be distorted.
+    private var booster: (gain: Element, limiter: Element)?
+    private var boost = 0.0
+    /// Boosted since the last ``rewind()``, and only after the next one louder.
+    var isToBeBoosted: Bool { boost > 0 && booster == nil && Health.canBoost }
     private let ears: Ears
     private var isClosed = false
     /// The clock that is watched; only compared.
@@ -34,8 +38,7 @@ final class Pipeline {
         }
         gst_object_ref_sink(playbin)
         // The floating references of these two become the playbin's.
-        let boost = Health.canBoost ? " ! volume name=dogear-boost ! rglimiter name=dogear-limiter enabled=false" : ""
-        guard let filter = Self.bin("scaletempo\(boost)") else {
+        guard let filter = Self.bin("scaletempo") else {
             gst_object_unref(playbin)
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
@@ -48,14 +51,8 @@ final class Pipeline {
         }
         self.playbin = playbin
         self.sink = sink
-        func part(_ name: String, of bin: Element) -> Element? {
-            gst_bin_get_by_name(UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self), name)
-        }
-        volumeElement = part("dogear-volume", of: sink)!
-        fadeElement = part("dogear-fade", of: sink)!
-        booster = part("dogear-boost", of: filter).flatMap { gain in
-            part("dogear-limiter", of: filter).map { (gain, $0) }
-        }
+        volumeElement = Self.part("dogear-volume", of: sink)!
+        fadeElement = Self.part("dogear-fade", of: sink)!
         reference = ElementReference(borrowing: playbin)
         loudness = Loudness(scale: ElementReference(borrowing: volumeElement))
         ears = Ears(
@@ -68,7 +65,24 @@ final class Pipeline {
         dogear_set_object(playbin, "text-sink", gst_element_factory_make("fakesink", nil))
         dogear_set_object(playbin, "audio-filter", filter)
         dogear_set_object(playbin, "audio-sink", sink)
+        listen()
         listen(filter: filter)
+    }
+
+    /// Comes while nothing is open.
+    private func addBooster() {
+        let chain = "scaletempo ! volume name=dogear-boost ! rglimiter name=dogear-limiter"
+        guard let filter = Self.bin(chain), let gain = Self.part("dogear-boost", of: filter),
+            let limiter = Self.part("dogear-limiter", of: filter)
+        else { return }
+        booster = (gain, limiter)
+        listen(filter: filter)
+        dogear_set_object(playbin, "audio-filter", filter)
+        applyBoost()
+    }
+
+    private static func part(_ name: String, of bin: Element) -> Element? {
+        gst_bin_get_by_name(UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self), name)
     }
 
     private static func bin(_ description: String) -> Element? {
@@ -78,7 +92,11 @@ final class Pipeline {
         return bin
     }
 
-    private func listen(filter: Element) {
+    private static let events = GstPadProbeType(
+        rawValue: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue)
+    private static let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
+
+    private func listen() {
         let context = Unmanaged.passRetained(ears).toOpaque()  // taken back in `close`
         HandOver.give()
         let bus = gst_element_get_bus(playbin)
@@ -100,23 +118,24 @@ final class Pipeline {
         let removed: Changed = { _, _, element, context in Ears.of(context).removed(element!) }
         dogear_connect(playbin, "deep-element-removed", unsafeBitCast(removed, to: GCallback.self), context)
 
-        let events = GstPadProbeType(
-            rawValue: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue)
-        probe(sink, events, context) { pad, info, context in
+        probe(sink, Self.events, context) { pad, info, context in
             if let event = dogear_probe_event(info) { Ears.of(context).sawAtSink(event, on: pad!) }
             return GST_PAD_PROBE_OK
         }
-        let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
-        probe(sink, buffers, context) { _, info, context in
+        probe(sink, Self.buffers, context) { _, info, context in
             if let buffer = dogear_probe_buffer(info) { Ears.of(context).door.saw(buffer) }
             return GST_PAD_PROBE_OK
         }
-        probe(filter, events, context) { pad, info, context in
+    }
+
+    private func listen(filter: Element) {
+        let context = Unmanaged.passUnretained(ears).toOpaque()
+        probe(filter, Self.events, context) { pad, info, context in
             let ears = Ears.of(context)
             if !ears.silences.saw(event: info!, on: pad!) { ears.segments.saw(event: info!) }
             return GST_PAD_PROBE_OK
         }
-        probe(filter, buffers, context) { pad, info, context in
+        probe(filter, Self.buffers, context) { pad, info, context in
             let ears = Ears.of(context)
             if ears.segments.isBeforeTarget(info!) { return GST_PAD_PROBE_DROP }
             guard let buffer = dogear_probe_buffer(info) else { return GST_PAD_PROBE_OK }
@@ -158,9 +177,10 @@ final class Pipeline {
         return clockWatch.hasRunAway(UInt64(time), asked: asked, answered: Clock.now.monotonic)
     }
 
-    /// Lets go of the file it is in; the audio device stays open, unless its clock has run away.
+    /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {
-        gst_element_set_state(playbin, clockHasRunAway() ? GST_STATE_NULL : GST_STATE_READY)
+        gst_element_set_state(playbin, clockHasRunAway() || isToBeBoosted ? GST_STATE_NULL : GST_STATE_READY)
+        if isToBeBoosted { addBooster() }
         watched = nil
         ears.silences.forget()
     }
@@ -249,7 +269,12 @@ final class Pipeline {
 
     /// - Parameter boost: decibels. Peaks are bent down so that nothing clips; without a boost nothing is touched.
     func set(boost: Double) {
-        guard !isClosed, let booster else { return }
+        self.boost = boost
+        if !isClosed { applyBoost() }
+    }
+
+    private func applyBoost() {
+        guard let booster else { return }
         dogear_set_double(booster.gain, "volume", pow(10, boost.clamped(to: 0...12) / 20))
         dogear_set_bool(booster.limiter, "enabled", boost > 0 ? 1 : 0)
     }

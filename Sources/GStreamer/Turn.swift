@@ -145,7 +145,8 @@ final class Turn {
         guard sound.boost != boost else { return }
         boost = sound.boost
         pipeline.set(boost: boost)
-        freshen(ifLater: pipeline.supply)
+        guard case .steady = phase, openedAt > 0 else { return }
+        if pipeline.isToBeBoosted { openHere() } else { freshen(ifLater: pipeline.supply) }
     }
 
     /// What is on its way already was made before: it is made again where that is long.
@@ -313,6 +314,8 @@ final class Turn {
         if purpose.aim != nil, waiting == nil { report(EngineReport(load, .seeked(to: place))) }
         if waiting != nil {
             startWaitingSeek()
+        } else if pipeline.isToBeBoosted {
+            openHere()
         } else if rate != pipelineRate {
             applyRate()
         } else {

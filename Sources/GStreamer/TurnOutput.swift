@@ -28,8 +28,11 @@ extension Turn {
 
     /// Opens the output anew, with a new clock, where the sound was.
     func checkClock() {
-        guard isPlaying, pipeline.clockHasRunAway() else { return }
-        let spot = needle.reel.spot(at: needle.position ?? needle.reel.tracks[needle.track].start)
-        open(spot, for: .goOn)
+        if isPlaying, pipeline.clockHasRunAway() { openHere() }
+    }
+
+    /// Anew, where it is.
+    func openHere() {
+        open(needle.reel.spot(at: needle.position ?? needle.reel.tracks[needle.track].start), for: .goOn)
     }
 }

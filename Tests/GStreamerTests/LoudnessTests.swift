@@ -132,6 +132,24 @@ import Testing
         #expect(tops.count < 20, "\(tops.count)")
     }
 
+    /// Not before it is needed is there anything on the way that could make it louder.
+    @Test(arguments: [true, false]) func aBoostThatComesLater(whilePlaying: Bool) async throws {
+        let path = try Sounds.tone("soft.m4b", seconds: 60, options: ["-af", "volume=0.1"])
+        let rig = Rig("later-\(whilePlaying)")
+        _ = try await rig.open(files([path], seconds: 60), at: .seconds(5))
+        rig.engine.play(rig.load)
+        _ = try await hear(rig) { $0.seconds > 0.5 && abs(last($0) - 0.05) < 0.01 }
+        if !whilePlaying { rig.engine.pause(rig.load) }
+        let before = try #require(rig.engine.position(rig.load))
+        rig.engine.setSound(SoundOptions(boost: 12))
+        if !whilePlaying { rig.engine.play(rig.load) }
+        let louder = try await hear(rig) { $0.seconds > 0.5 && abs(last($0) - 0.2) < 0.02 }
+        // It goes on where it was.
+        let original = try #require(louder.original(at: 0.3))
+        #expect((0.2...1.5).contains(original - before.seconds), "\(before) became \(original)")
+        #expect(rig.reports.all.count == 1)
+    }
+
     @Test func withoutABoostNothingIsTouched() async throws {
         let path = try Sounds.tone("loud.wav", seconds: 10, options: ["-af", "volume=1.9"])
         let rig = Rig("untouched")
