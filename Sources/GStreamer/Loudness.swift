@@ -28,6 +28,8 @@ final class Loudness: Sendable {
         var volume: Double
         /// Of the volumes we have set.
         var number: UInt64 = 0
+        /// The stream is a new one: see ``begin()``.
+        var isNew = false
         /// Where the sound ends; held.
         var sinks: [Sink] = []
 
@@ -58,6 +60,17 @@ final class Loudness: Sendable {
             state.volume = volume
             state.number += 1
         }
+    }
+
+    /// A new stream begins. PipeWire gives it the volume that it remembers, whatever it is told with it: ours is said again
+    /// until that is over, and no other taken for the listener's.
+    func begin() { state.withLock { $0.isNew = true } }
+
+    /// - Returns: false if there is nothing to insist on.
+    func insist(isLast: Bool) -> Bool {
+        guard state.withLock({ $0.isNew && $0.server != nil }) else { return false }
+        change { if isLast { $0.isNew = false } }
+        return true
     }
 
     /// - Parameter isServer: it is a pulsesink.
@@ -115,8 +128,9 @@ final class Loudness: Sendable {
     /// - Returns: the volume, and how many of ours came before; nil if it is ours.
     func heard() -> (volume: Double, after: UInt64)? {
         let (number, server) = state.withLock { state in
-            state.server?.retain()
-            return (state.number, state.server)
+            let server = state.isNew ? nil : state.server
+            server?.retain()
+            return (state.number, server)
         }
         defer { server?.release() }
         // Asked for after the number: then one that is being set now has not been counted yet, or is told of here.

@@ -23,6 +23,8 @@ enum Note: Sendable {
     case volume(Double, after: UInt64)
     /// Of our own making: nothing came of opening a file for too long.
     case overdue
+    /// Of our own making: the volume is to be said again.
+    case volumeDue(isLast: Bool)
     /// How a stream's file is to be opened, or why it cannot be.
     case found(Opening)
     case lost(EngineFailure)

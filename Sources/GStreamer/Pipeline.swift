@@ -188,6 +188,7 @@ final class Pipeline {
     /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
     /// - Returns: false if that failed at once.
     func open(_ audio: Audio) -> Bool {
+        loudness.begin()
         ears.segments.reopen()
         ears.willOpen(audio)
         Self.set(audio, on: playbin)
@@ -196,6 +197,7 @@ final class Pipeline {
 
     /// The same for a stream.
     func open(_ feed: Feed) -> Bool {
+        loudness.begin()
         ears.segments.reopen()
         Self.set(feed, on: playbin)
         return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE

@@ -40,6 +40,8 @@ final class Turn {
     var resting: Task<Void, Never>?
     /// Looks at the clock a moment after sound goes on.
     var clockCheck: Task<Void, Never>?
+    /// Says the volume again.
+    var insisting: Task<Void, Never>?
     /// Begins to listen for devices that are gone, once, when this has played for a moment.
     var listening: Task<Void, Never>?
     /// Waits until what comes behind a silence that was left out is heard.
@@ -107,6 +109,7 @@ final class Turn {
         clockCheck?.cancel()
         jump?.cancel()
         listening?.cancel()
+        insisting?.cancel()
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
@@ -234,6 +237,7 @@ final class Turn {
             // Moved by hand it goes on; only what was unplugged is silenced.
             if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
         case .unplugged(let device): if pipeline.forget(device: device) { report(EngineReport(load, .outputGone)) }
+        case .volumeDue(let isLast): _ = pipeline.loudness.insist(isLast: isLast)
         case .volume(let volume, let number):
             if pipeline.loudness.take(volume, after: number) {
                 report(EngineReport(load, .volume(volume.clamped(to: 0...1))))
@@ -296,6 +300,7 @@ final class Turn {
     func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
         phase = .steady
         isSlow = false
+        insistOnVolume()
         pendingSeek = nil
         supplying?.cancel()
         crate.settle(on: spot.track)

@@ -3,6 +3,24 @@ internal import Listening
 
 /// The output: its clock, which may run away (see ``ClockWatch``), and its devices, which may be taken away.
 extension Turn {
+    /// Milliseconds between the times at which the volume of a new stream is said.
+    private static let insistence = [20, 30, 100, 250, 600]
+
+    func insistOnVolume() {
+        guard pipeline.loudness.insist(isLast: false) else { return }
+        insisting?.cancel()
+        let post = self.post
+        let stamp = since
+        let pauses = Self.insistence
+        insisting = Task {
+            for index in pauses.indices {
+                try? await Task.sleep(for: .milliseconds(pauses[index]))
+                if Task.isCancelled { return }
+                post(.volumeDue(isLast: index == pauses.count - 1), stamp)
+            }
+        }
+    }
+
     /// What is heard through headphones must not go on from the speakers.
     func watchDevices() {
         guard listening == nil, pipeline.loudness.isServed else { return }
