@@ -100,6 +100,10 @@ static inline void dogear_rank_above(void *factory, void *other) {
     gst_plugin_feature_set_rank(factory, gst_plugin_feature_get_rank(other) + 1);
 }
 
+static inline void dogear_remove_feature(void *factory) {
+    gst_registry_remove_feature(gst_registry_get(), GST_PLUGIN_FEATURE(factory));
+}
+
 // The factory's name of an element, such as "souphttpsrc"; NULL if `object` is none.
 static inline const char *dogear_factory_name(void *object) {
     if (!object || !GST_IS_ELEMENT(object)) return NULL;

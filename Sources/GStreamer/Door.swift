@@ -1,31 +1,63 @@
 internal import CGStreamer
 internal import EventLoop
+internal import Listening
 internal import Synchronization
 
-/// What has come to the sink's door: behind it lies what the sink has ahead of what is heard.
+/// What has come to the sink's door: behind it lies what the sink has ahead of what is heard. What fades does so here, each
+/// buffer as loud as it is to be when it is heard.
 ///
 /// Told on the sink's streaming thread, asked from any.
 final class Door: Sendable {
-    private let segment = Locked<GstSegment?>(nil)
+    private let pipeline: ElementReference
+    /// Scales samples beside the volume, which is the listener's. Held.
+    private let fader: ElementReference
+    private let state = Locked(State())
     private let time = Atomic<UInt64>(0)
+
+    private struct State {
+        var segment: GstSegment?
+        /// Since then: microseconds, monotonic.
+        var fading: (course: Fading, since: Int64)?
+    }
+
+    init(pipeline: ElementReference, fader: ElementReference) {
+        self.pipeline = pipeline
+        self.fader = fader
+        fader.retain()
+    }
+
+    deinit { fader.release() }
 
     /// The running time up to which sound has come; nanoseconds.
     var reached: UInt64 { time.load(ordering: .relaxed) }
 
-    func saw(_ segment: GstSegment) { self.segment.withLock { $0 = segment } }
+    /// From the next buffer on; nil: full.
+    func set(_ fading: Fading?) {
+        state.withLock { $0.fading = fading.map { ($0, Clock.now.monotonic) } }
+        if fading == nil { dogear_set_double(fader.element, "volume", 1) }
+    }
+
+    func saw(_ segment: GstSegment) { state.withLock { $0.segment = segment } }
 
     func flushed() {
-        segment.withLock { $0 = nil }
+        state.withLock { $0.segment = nil }
         time.store(0, ordering: .relaxed)
     }
 
     func saw(_ buffer: UnsafeMutablePointer<GstBuffer>) {
         let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
         guard start < .max / 4, duration < SegmentMap.longest else { return }
-        let running = segment.withLock { segment -> UInt64? in
-            guard var segment else { return nil }
-            return UInt64(gst_segment_to_running_time(&segment, GST_FORMAT_TIME, guint64(start + duration)))
+        let state = self.state.withLock { $0 }
+        guard var segment = state.segment else { return }
+        func running(_ time: UInt64) -> UInt64 {
+            UInt64(gst_segment_to_running_time(&segment, GST_FORMAT_TIME, guint64(time)))
         }
-        if let running, running < .max / 2 { time.store(running, ordering: .relaxed) }
+        let (begin, end) = (running(start), running(start + duration))
+        if end < .max / 2 { time.store(end, ordering: .relaxed) }
+        guard let (course, since) = state.fading else { return }
+        var lag: Int64 = 0
+        if begin < .max / 2, let now = pipeline.runningTime, begin > now { lag = Int64((begin - now) / 1000) }
+        let left = course.left - BookTime(microseconds: Clock.now.monotonic - since + lag)
+        dogear_set_double(fader.element, "volume", course.gain(left: left))
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 final class Ears: Sendable {
     let needle: Needle
     let segments = SegmentMap()
-    let door = Door()
+    let door: Door
     let silences: Silences
     let loudness: Loudness
     private let post: @Sendable (Note, UInt64) -> Void
@@ -24,13 +24,14 @@ final class Ears: Sendable {
     private let crate: Crate
 
     init(
-        needle: Needle, pipeline: ElementReference, sink: ElementReference, loudness: Loudness, crate: Crate,
-        post: @escaping @Sendable (Note, UInt64) -> Void
+        needle: Needle, pipeline: ElementReference, sink: ElementReference, loudness: Loudness, door: Door,
+        crate: Crate, post: @escaping @Sendable (Note, UInt64) -> Void
     ) {
         self.needle = needle
         self.pipeline = pipeline
         self.sink = sink
         self.loudness = loudness
+        self.door = door
         self.crate = crate
         self.post = post
         silences = Silences(segments: segments)
@@ -77,12 +78,17 @@ final class Ears: Sendable {
             let isServer = String(cString: factory) == "pulsesink"
             if loudness.added(element, isServer: isServer), isServer { watch(element) }
         }
+        // A hole in a file is passed over. One of a minute and more is an end that nobody should be sent to.
+        if dogear_has_property(element, "max-errors") != 0 { dogear_set_int(element, "max-errors", Self.longestHole) }
         if String(cString: factory) == "typefind", let type = crate.feed?.type {
             gst_util_set_object_arg(asGObject(element), "force-caps", type)
         }
         guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
     }
+
+    /// Frames of some 20 ms.
+    private static let longestHole: Int32 = 3000
 
     func removed(_ element: Element) {
         if dogear_is_sink(element) != 0 { loudness.removed(element) }

@@ -11,7 +11,7 @@ enum Library {
     }()
 
     /// For AAC faad loads one small library where libav brings 140 along: what plays it needs a third of the memory, and a
-    /// book begins 60 ms sooner. libav stays for what faad refuses.
+    /// book begins 60 ms sooner. libav stays for what faad refuses, and for what it fails over.
     private static func prefer(_ element: String, to other: String) {
         // Whoever has said which one to take means it.
         guard getenv("GST_PLUGIN_FEATURE_RANK").map({ String(cString: $0).contains(element) }) != true,
@@ -21,6 +21,15 @@ enum Library {
         guard let avoided = gst_element_factory_find(other) else { return }
         defer { gst_object_unref(UnsafeMutableRawPointer(avoided)) }
         dogear_rank_above(UnsafeMutableRawPointer(preferred), UnsafeMutableRawPointer(avoided))
+    }
+
+    /// faad stops at a hole in a file that libav passes over: from now on this program does without it.
+    /// - Returns: false if there is no other decoder, or that has been said before.
+    static func doWithoutFaad() -> Bool {
+        guard Health.isThere("avdec_aac"), let faad = gst_element_factory_find("faad") else { return false }
+        defer { gst_object_unref(UnsafeMutableRawPointer(faad)) }
+        dogear_remove_feature(UnsafeMutableRawPointer(faad))
+        return true
     }
 }
 

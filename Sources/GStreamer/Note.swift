@@ -30,8 +30,6 @@ enum Note: Sendable {
     case lost(EngineFailure)
     /// A seek that was carried out elsewhere came to nothing.
     case refused
-    /// Of our own making: the sound is to be a little softer now.
-    case fades
     /// Of our own making: it has stood for long enough to be let go on.
     case rested
     /// Of our own making: sound has gone on for a moment.
@@ -73,7 +71,7 @@ enum Note: Sendable {
 /// An error message. Its debug text stays behind: it has addresses in it.
 struct Complaint: Sendable, Hashable {
     enum Domain: Sendable, Hashable { case core, library, resource, stream, other }
-    enum Origin: Sendable, Hashable { case sink, http, file, other }
+    enum Origin: Sendable, Hashable { case sink, http, file, faad, other }
 
     let domain: Domain
     let code: Int
@@ -128,6 +126,7 @@ struct Complaint: Sendable, Hashable {
             switch dogear_factory_name(source).map({ String(cString: $0) }) {
             case "souphttpsrc": origin = .http
             case "filesrc": origin = .file
+            case "faad": origin = .faad
             default: origin = .other
             }
         }

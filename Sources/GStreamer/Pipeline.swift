@@ -11,9 +11,9 @@ final class Pipeline {
     let reference: ElementReference
     private let playbin: Element
     private let sink: Element
-    /// What fades has an element of its own: the volume is the listener's.
     private let volumeElement: Element
-    private let fadeElement: Element
+    private let fader: Element
+    private let door: Door
     let loudness: Loudness
     /// Nil until it is needed: with it every sample becomes a float, a tenth of what playing costs. Nil for good where no
     /// limiter is installed: louder without one would be distorted.
@@ -43,7 +43,7 @@ final class Pipeline {
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
         // At the sink's door: a second of sound lies before it, in a queue of the playbin's.
-        let volumes = "volume name=dogear-volume ! volume name=dogear-fade ! audioconvert ! "
+        let volumes = "volume name=dogear-volume ! volume name=dogear-fader ! audioconvert ! "
         guard let sink = Self.bin(volumes + description) else {
             gst_object_unref(playbin)
             gst_object_unref(filter)
@@ -52,12 +52,13 @@ final class Pipeline {
         self.playbin = playbin
         self.sink = sink
         volumeElement = Self.part("dogear-volume", of: sink)!
-        fadeElement = Self.part("dogear-fade", of: sink)!
+        fader = Self.part("dogear-fader", of: sink)!
         reference = ElementReference(borrowing: playbin)
         loudness = Loudness(scale: ElementReference(borrowing: volumeElement))
+        door = Door(pipeline: reference, fader: ElementReference(borrowing: fader))
         ears = Ears(
             needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), loudness: loudness,
-            crate: crate, post: post)
+            door: door, crate: crate, post: post)
 
         gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
         // Also for what is never shown: playbin would open a display to see what could be.
@@ -233,8 +234,8 @@ final class Pipeline {
         return now < .max / 2 ? Self.time(from: UInt64(now), until: ears.segments.reached) : .zero
     }
 
-    /// How much later what comes to the fade now will be heard.
-    var lag: BookTime { reference.runningTime.map { Self.time(from: $0, until: ears.door.reached) } ?? .zero }
+    /// How much later what comes to the sink now will be heard.
+    var lag: BookTime { reference.runningTime.map { Self.time(from: $0, until: door.reached) } ?? .zero }
 
     private static func time(from now: UInt64, until reached: UInt64) -> BookTime {
         BookTime(microseconds: reached > now ? Int64((reached - now) / 1000) : 0)
@@ -261,10 +262,8 @@ final class Pipeline {
         loudness.set(volume.clamped(to: 0...1))
     }
 
-    /// - Parameter fade: what every sample is multiplied with, beside the volume.
-    func set(fade: Double) {
-        guard !isClosed else { return }
-        dogear_set_double(fadeElement, "volume", fade.clamped(to: 0...1))
+    func set(fading: Fading?) {
+        if !isClosed { door.set(fading) }
     }
 
     func set(skipsSilence: Bool) { ears.silences.set(skipsSilence) }
@@ -298,7 +297,7 @@ final class Pipeline {
         let bus = gst_element_get_bus(playbin)
         gst_bus_set_sync_handler(bus, nil, nil, nil)
         gst_object_unref(bus)
-        for element in [volumeElement, fadeElement] + (booster.map { [$0.gain, $0.limiter] } ?? []) {
+        for element in [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? []) {
             gst_object_unref(element)
         }
         gst_object_unref(playbin)

@@ -77,9 +77,7 @@ final class Turn {
     var patience: Task<Void, Never>?
     /// Seconds after which a file that does not open, and says nothing, is given up.
     let openingLimit: Double
-    /// The sound dies away, since then: microseconds, monotonic.
-    var fading: (course: Fading, since: Int64)?
-    var fadeSteps: Task<Void, Never>?
+    var isFading = false
     /// Messages with an older stamp are about what was before.
     var since: UInt64 = 0
     /// Of the file that is open.
@@ -104,7 +102,6 @@ final class Turn {
 
     func close() {
         patience?.cancel()
-        fadeSteps?.cancel()
         resting?.cancel()
         clockCheck?.cancel()
         jump?.cancel()
@@ -160,29 +157,11 @@ final class Turn {
     }
 
     private static let tolerableLag = BookTime.seconds(0.5)
-    private static let shortFade = BookTime.seconds(10)
-
-    /// In steps too small to be heard one by one.
     func fade(_ course: Fading?) {
-        fadeSteps?.cancel()
-        let wasFading = fading != nil
-        fading = course.map { ($0, Clock.now.monotonic) }
-        stepFade()
-        // A short one would be over before the first of it is heard, and whoever ends one wants to hear that.
-        if course.map({ !wasFading && $0.left < Self.shortFade }) ?? wasFading { freshen(ifLater: pipeline.lag) }
-        guard course != nil else { return }
-        let post = self.post
-        let stamp = since
-        fadeSteps = Task {
-            while (try? await Task.sleep(for: .milliseconds(40))) != nil { post(.fades, stamp) }
-        }
-    }
-
-    private func stepFade() {
-        guard let (course, since) = fading else { return pipeline.set(fade: 1) }
-        let left = course.left - BookTime(microseconds: Clock.now.monotonic - since)
-        pipeline.set(fade: course.gain(left: left - pipeline.lag))
-        if left <= .zero { fadeSteps?.cancel() }
+        guard course != nil || isFading else { return }
+        isFading = course != nil
+        pipeline.set(fading: course)
+        freshen(ifLater: pipeline.lag)
     }
 
     func seek(to place: BookTime, aim: Int) {
@@ -214,6 +193,7 @@ final class Turn {
         case .complaint(let complaint):
             // What is closed in the middle of a seek complains of that.
             guard stamp >= openedAt else { return }
+            if complaint.origin == .faad, Library.doWithoutFaad() { return openAgain() }
             let track = needle.lastTrack
             let isFetched = needle.reel.isStream(track) && !isFed(track)
             // What GStreamer says of a file that broke off is not the reason.
@@ -250,7 +230,6 @@ final class Turn {
             if stamp == since, case .finding = phase { fail(failure) }
         case .refused:
             if stamp == since, case .seeking(let spot, let purpose) = phase { refused(spot, purpose) }
-        case .fades: stepFade()
         case .rested:
             resting = nil
             if case .steady = phase { applyPlaying() }

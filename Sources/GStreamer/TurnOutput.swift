@@ -49,6 +49,14 @@ extension Turn {
         if isPlaying, pipeline.clockHasRunAway() { openHere() }
     }
 
+    /// With another decoder.
+    func openAgain() {
+        switch phase {
+        case .opening(let spot, let purpose), .seeking(let spot, let purpose): open(spot, for: purpose)
+        case .finding, .steady, .ended, .failed: openHere()
+        }
+    }
+
     /// Anew, where it is.
     func openHere() {
         open(needle.reel.spot(at: needle.position ?? needle.reel.tracks[needle.track].start), for: .goOn)

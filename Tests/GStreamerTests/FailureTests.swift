@@ -116,4 +116,20 @@ import Testing
         let original = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(original - 6.1) < 0.03)
     }
+
+    /// Half a second in the middle that no decoder can make anything of.
+    @Test func aHoleIsPassedOver() async throws {
+        let whole = try Sounds.read(try Sounds.tone("hole-source.m4b", seconds: 20))
+        var holed = Array(whole)
+        let hole = holed.count / 2..<holed.count / 2 + holed.count / 40
+        for index in hole { holed[index] = 0 }
+        let path = "\(Sounds.folder)/holed.m4b"
+        try Sounds.write(holed, to: path)
+        let rig = Rig("holed")
+        _ = try await rig.open(files([path], seconds: 20), at: .seconds(8))
+        rig.engine.play(rig.load)
+        let word = try await rig.word()
+        #expect(word == .ended, "\(word)")
+        #expect(try rig.heard.seconds > 9)
+    }
 }

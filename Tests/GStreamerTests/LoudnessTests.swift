@@ -46,7 +46,8 @@ import Testing
             #expect(isGradual || attempt < 3, "little by little: \(steps)")
             // The pitch tells that nothing was left out: it was heard where it should be.
             let original = try #require(faded.original(at: 0.4))
-            #expect(abs(original - 5.4) < 0.05)
+            // With sound ahead it is made anew from where it is, and the recording with it.
+            #expect((ahead > 0 ? 5.4...10 : 5.35...5.45).contains(original), "\(original)")
             if !isGradual {
                 rig.engine.pause(rig.load)
                 rig.engine.seek(rig.load, to: .seconds(5))
