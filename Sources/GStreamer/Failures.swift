@@ -3,6 +3,7 @@ internal import Listening
 extension MissingPlugin {
     /// No package reads what is no audio: pages, texts, archives.
     func failure(track: Int) -> EngineFailure {
+        if isThere { return .noSink(reason: "there is no device to play it on") }
         if package == nil, detail.hasPrefix("decoder-") { return .unreadable(track: track, reason: "it is not audio") }
         return .missingDecoder(what: what, package: package)
     }

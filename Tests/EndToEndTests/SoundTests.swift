@@ -87,6 +87,16 @@ import Testing
         }
     }
 
+    @Test func aSoundServerWithoutADeviceIsToldAsThat() async throws {
+        try await withSound(devices: []) { house, sound in
+            let outcome = try await house.dogear("play", "tidebook", "--at", "31")
+            #expect(outcome.code == 1 && outcome.errors.contains("no sound output"), "\(outcome)")
+            try await sound.plug("speakers")
+            try await house.done("play")
+            try await plays(sound, on: "speakers")
+        }
+    }
+
     @Test func withoutAnySoundItSaysSoAndPlaysLater() async throws {
         try await withSound(devices: nil) { house, sound in
             let outcome = try await house.dogear("play", "tidebook", "--at", "31")
