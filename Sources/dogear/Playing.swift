@@ -211,7 +211,8 @@ struct Volume: DogearCommand {
               dogear volume 40%
               dogear volume -10%
 
-            It is kept. The setting playback.boost makes everything louder than it was recorded and holds the peaks down, \
+            It is kept. Where sound goes to PulseAudio or PipeWire it is that of dogear in the desktop's mixer, which \
+            counts by ear: 10% here are 46% there. The setting playback.boost makes everything louder than it was recorded and holds the peaks down, \
             so that nothing clips; playback.skip-silence cuts silences short, and the place moves along.
             """)
 
