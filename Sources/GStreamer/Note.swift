@@ -181,14 +181,10 @@ struct MissingPlugin: Sendable, Hashable {
     /// Where the output takes nothing, as that of a sound server without a device, GStreamer tries one decoder after the
     /// other and says in the end that there is none.
     var isThere: Bool {
-        guard detail.hasPrefix("decoder-"), let caps = gst_caps_from_string(String(detail.dropFirst("decoder-".count)))
-        else { return false }
-        defer { gst_caps_unref(caps) }
+        guard detail.hasPrefix("decoder-") else { return false }
         let decoders = gst_element_factory_list_get_elements(dogear_type_decoder(), GST_RANK_MARGINAL)
         defer { gst_plugin_feature_list_free(decoders) }
-        let fitting = gst_element_factory_list_filter(decoders, caps, GST_PAD_SINK, 0)
-        defer { gst_plugin_feature_list_free(fitting) }
-        return fitting != nil
+        return PlayableTypes.knows([String(detail.dropFirst("decoder-".count))], decoders)
     }
 
     /// Of a picture or video in the file, which nobody wants to see.

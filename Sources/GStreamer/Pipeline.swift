@@ -18,9 +18,10 @@ final class Pipeline {
     /// Nil until it is needed: with it every sample becomes a float, a tenth of what playing costs. Nil for good where no
     /// limiter is installed: louder without one would be distorted.
     private var booster: (gain: Element, limiter: Element)?
-    private var boost = 0.0
+    private(set) var boost = 0.0
+    private var mayBoost = true
     /// Boosted since the last ``rewind()``, and only after the next one louder.
-    var isToBeBoosted: Bool { boost > 0 && booster == nil && Health.canBoost }
+    var isToBeBoosted: Bool { boost > 0 && booster == nil && mayBoost && Health.canBoost }
     private let ears: Ears
     private var isClosed = false
     /// The clock that is watched; only compared.
@@ -75,7 +76,11 @@ final class Pipeline {
         let chain = "scaletempo ! volume name=dogear-boost ! rglimiter name=dogear-limiter"
         guard let filter = Self.bin(chain), let gain = Self.part("dogear-boost", of: filter),
             let limiter = Self.part("dogear-limiter", of: filter)
-        else { return }
+        else {
+            // Asked again, it would be opened anew for ever.
+            mayBoost = false
+            return
+        }
         booster = (gain, limiter)
         listen(filter: filter)
         dogear_set_object(playbin, "audio-filter", filter)

@@ -56,7 +56,7 @@ public enum PlayableTypes {
     }
 
     /// Any one of them.
-    private static func knows(_ media: [String], _ factories: UnsafeMutablePointer<GList>?) -> Bool {
+    static func knows(_ media: [String], _ factories: UnsafeMutablePointer<GList>?) -> Bool {
         for text in media {
             guard let caps = gst_caps_from_string(text) else { continue }
             defer { gst_caps_unref(caps) }

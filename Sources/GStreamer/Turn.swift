@@ -47,7 +47,6 @@ final class Turn {
     /// Waits until what comes behind a silence that was left out is heard.
     var jump: Task<Void, Never>?
     var rate: Double
-    var boost = 0.0
     /// What the pipeline plays at.
     var pipelineRate = 1.0
     var waiting: (place: BookTime, aim: Int)?
@@ -142,9 +141,8 @@ final class Turn {
     func set(volume: Double) { pipeline.set(volume: volume) }
     func set(_ sound: SoundOptions) {
         pipeline.set(skipsSilence: sound.skipsSilence)
-        guard sound.boost != boost else { return }
-        boost = sound.boost
-        pipeline.set(boost: boost)
+        guard sound.boost != pipeline.boost else { return }
+        pipeline.set(boost: sound.boost)
         guard case .steady = phase, openedAt > 0 else { return }
         if pipeline.isToBeBoosted { openHere() } else { freshen(ifLater: pipeline.supply) }
     }

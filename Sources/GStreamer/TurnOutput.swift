@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Listening
 
-/// The output: its clock, which may run away (see ``ClockWatch``), and its devices, which may be taken away.
+/// The output: its volume, its clock, which may run away (see ``ClockWatch``), and its devices, which may be taken away.
 extension Turn {
     /// Milliseconds between the times at which the volume of a new stream is said.
     private static let insistence = [20, 30, 100, 250, 600]

@@ -212,8 +212,8 @@ struct Volume: DogearCommand {
               dogear volume -10%
 
             It is kept. Where sound goes to PulseAudio or PipeWire it is that of dogear in the desktop's mixer, which \
-            counts by ear: 10% here are 46% there. The setting playback.boost makes everything louder than it was recorded and holds the peaks down, \
-            so that nothing clips; playback.skip-silence cuts silences short, and the place moves along.
+            counts by ear: 10% here are 46% there. The setting playback.boost makes everything louder than it was \
+            recorded and holds the peaks down, so that nothing clips; playback.skip-silence cuts silences short, and the place moves along.
             """)
 
     @Argument(help: "0% to 100%, 0 to 1, or a change such as +10% or -10%.")

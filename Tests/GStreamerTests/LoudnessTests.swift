@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// What lies in the sink is made anew for a fade that would be over before it is heard, and where one ends.
+    /// What lies in the sink is made anew where a fade begins, which might be over before it is heard, and where it ends.
     @Test func aShortFadeIsHeardAtOnce() async throws {
         let path = try Sounds.tone("fade.flac", seconds: 60)
         let rig = rig("anew", ahead: 4)
