@@ -13,9 +13,9 @@ final class Message {
 
 /// Calls out of libsystemd answer with a negative errno.
 @discardableResult
-func check(_ code: Int32, _ what: String) throws(BusError) -> Int32 {
+func check(_ code: Int32, _ what: @autoclosure () -> String) throws(BusError) -> Int32 {
     guard code < 0 else { return code }
-    throw BusError.failed("\(what): \(String(cString: strerror(-code)))")
+    throw BusError.failed("\(what()): \(String(cString: strerror(-code)))")
 }
 
 /// Appending and reading of values on a message that somebody else holds.
@@ -37,9 +37,10 @@ enum Coding {
                 for value in values { try append(value, to: m) }
             }
         case .dictionary(let element, let pairs):
-            try container("a", "{s\(element.text)}", m) { () throws(BusError) in
+            let pair = "s\(element.text)"
+            try container("a", "{\(pair)}", m) { () throws(BusError) in
                 for (key, value) in pairs {
-                    try container("e", "s\(element.text)", m) { () throws(BusError) in
+                    try container("e", pair, m) { () throws(BusError) in
                         try text("s", key, m)
                         try append(value, to: m)
                     }
@@ -54,19 +55,21 @@ enum Coding {
         }
     }
 
-    private static func basic(_ type: Character, _ value: some BitwiseCopyable, _ m: OpaquePointer) throws(BusError) {
+    private static func basic(_ type: Unicode.Scalar, _ value: some BitwiseCopyable, _ m: OpaquePointer)
+        throws(BusError)
+    {
         var value = value
-        try check(sd_bus_message_append_basic(m, CChar(type.asciiValue!), &value), "append \(type)")
+        try check(sd_bus_message_append_basic(m, CChar(type.value), &value), "append \(type)")
     }
 
-    private static func text(_ type: Character, _ value: String, _ m: OpaquePointer) throws(BusError) {
-        try check(sd_bus_message_append_basic(m, CChar(type.asciiValue!), value), "append \(type)")
+    private static func text(_ type: Unicode.Scalar, _ value: String, _ m: OpaquePointer) throws(BusError) {
+        try check(sd_bus_message_append_basic(m, CChar(type.value), value), "append \(type)")
     }
 
     private static func container(
-        _ type: Character, _ contents: String, _ m: OpaquePointer, _ body: () throws(BusError) -> Void
+        _ type: Unicode.Scalar, _ contents: String, _ m: OpaquePointer, _ body: () throws(BusError) -> Void
     ) throws(BusError) {
-        try check(sd_bus_message_open_container(m, CChar(type.asciiValue!), contents), "open \(type)")
+        try check(sd_bus_message_open_container(m, CChar(type.value), contents), "open \(type)")
         try body()
         try check(sd_bus_message_close_container(m), "close \(type)")
     }
