@@ -74,12 +74,9 @@ actor Deck {
     private func perform(_ order: Order) {
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
-            turn?.close()
-            turn = nil
-            start(needle, at: place, rate: rate, volume: volume, sound)
-        case .unload:
-            turn?.close()
-            turn = nil
+            let mixed = close()
+            start(needle, at: place, rate: rate, volume: mixed ?? volume, sound)
+        case .unload: close()
         case .volume(let volume): turn?.set(volume: volume)
         case .fade(let load, let fading): turn(of: load)?.fade(fading)
         case .sound(let sound): turn?.set(sound)
@@ -88,6 +85,14 @@ actor Deck {
         case .rate(let load, let rate): turn(of: load)?.set(rate: rate)
         case .note(let load, let note, let stamp): turn(of: load)?.hear(note, stamp: stamp)
         }
+    }
+
+    /// - Returns: the mixer's volume, where that is not the one last set.
+    @discardableResult private func close() -> Double? {
+        defer { turn = nil }
+        let mixed = turn?.followMixer()
+        turn?.close()
+        return mixed
     }
 
     private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double, _ sound: SoundOptions) {

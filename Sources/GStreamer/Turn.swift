@@ -216,10 +216,7 @@ final class Turn {
             if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
         case .unplugged(let device): if pipeline.forget(device: device) { report(EngineReport(load, .outputGone)) }
         case .volumeDue(let isLast): _ = pipeline.loudness.insist(isLast: isLast)
-        case .volume(let volume, let number):
-            if pipeline.loudness.take(volume, after: number) {
-                report(EngineReport(load, .volume(volume.clamped(to: 0...1))))
-            }
+        case .volume(let volume, let number): take(volume, after: number)
         case .latency: pipeline.recalculateLatency()
         case .found(let opening):
             guard stamp == since, case .finding(let spot, let purpose) = phase else { return }

@@ -52,6 +52,7 @@ extension Turn {
         movedAt = nil
         letGo()
         patience?.cancel()
+        followMixer()
         pipeline.rewind()
         since = needle.open(spot.track)
         openedAt = since

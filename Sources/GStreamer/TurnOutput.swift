@@ -21,6 +21,20 @@ extension Turn {
         }
     }
 
+    /// A mixer that is moved while nothing plays is heard of only by asking.
+    /// - Returns: its volume, where that is not ours any more.
+    @discardableResult func followMixer() -> Double? {
+        guard let (volume, number) = pipeline.loudness.heard() else { return nil }
+        return take(volume, after: number)
+    }
+
+    /// - Parameter number: see ``Loudness/heard()``.
+    @discardableResult func take(_ volume: Double, after number: UInt64) -> Double? {
+        guard pipeline.loudness.take(volume, after: number) else { return nil }
+        report(EngineReport(load, .volume(volume.clamped(to: 0...1))))
+        return volume
+    }
+
     /// What is heard through headphones must not go on from the speakers.
     func watchDevices() {
         guard listening == nil, pipeline.loudness.isServed else { return }

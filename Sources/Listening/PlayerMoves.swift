@@ -59,7 +59,10 @@ extension Player {
         case .watched(let isWatched):
             self.isWatched = isWatched
             return []
-        case .report(let report): return report.load == load ? heard(report.word, now) : []
+        case .report(let report):
+            // A mixer may be asked as something else is loaded.
+            if case .volume = report.word { return heard(report.word, now) }
+            return report.load == load ? heard(report.word, now) : []
         case .tick: return tick(now, engine)
         case .leave: return lastWords(.leave, now)
         }

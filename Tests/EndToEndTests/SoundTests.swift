@@ -142,6 +142,23 @@ import Testing
         }
     }
 
+    /// The sink says nothing of it until it plays on, and another item has a stream of its own.
+    @Test func theMixerMayBeMovedWhilePaused() async throws {
+        try await withSound(devices: ["speakers"]) { house, sound in
+            try await house.done("play", "tidebook", "--at", "5")
+            try await house.status("on its way") { $0.position > 9 }
+            try await house.done("pause")
+            try await sound.setVolume(0.25)
+            try await house.done("play", "three rooms")
+            try await streams(sound, "the same") { isNear($0.volume, 0.25) }
+            #expect(isNear(try await house.status().volume, 0.25))
+            try await house.done("volume", "60%")
+            try await house.done("play", "tidebook")
+            try await streams(sound, "the listener's") { isNear($0.volume, 0.6) }
+            #expect(isNear(try await house.status().volume, 0.6))
+        }
+    }
+
     /// As PipeWire's session manager has it: a new stream is given the volume it remembers.
     @Test func aServerThatRemembersAnotherVolumeIsToldAgain() async throws {
         try await withSound(devices: ["speakers"]) { house, sound in
