@@ -116,7 +116,7 @@ private func blockedSignals() -> sigset_t {
         service.trouble = storeTrouble
         service.notice = store.notice?.description
         self.service = service
-        words.listen { report in LoopActor.onLoop { service.send(.report(report)) } }
+        words.listen { report in LoopActor.onLoop { service.hear(report) } }
         try service.export()
         service.surroundings = Surroundings(of: service, bus: bus)
         let notices = Notices(of: service, bus: bus)

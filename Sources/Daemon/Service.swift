@@ -136,6 +136,18 @@ internal import Store
 
     // MARK: Events
 
+    /// What is told of in the status is gone with the next command; the log keeps it.
+    func hear(_ report: EngineReport) {
+        if report.load == player.load {
+            switch report.word {
+            case .failed(let failure): log.warning("it does not play on", metadata: ["why": "\(failure.sentence)"])
+            case .outputGone: log.notice("what it was heard through is gone")
+            case .ready, .seeked, .buffering, .skipped, .volume, .ended: break
+            }
+        }
+        send(.report(report))
+    }
+
     func send(_ event: Player.Event) {
         heedWhileFinding(event)
         let now = time.now

@@ -101,6 +101,7 @@ import Testing
         try await withSound(devices: nil) { house, sound in
             let outcome = try await house.dogear("play", "tidebook", "--at", "31")
             #expect(outcome.code == 1 && outcome.errors.contains("no sound output"), "\(outcome)")
+            #expect(try await house.done("logs", "--level", "warning").contains("no sound output"))
             try await sound.start(devices: ["speakers"])
             try await house.done("play")
             try await plays(sound, on: "speakers")
