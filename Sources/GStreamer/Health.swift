@@ -44,14 +44,17 @@ extension GStreamerEngine {
     /// Whether sound can be made louder than it was recorded without distorting it.
     public static var canBoost: Bool { Health.canBoost }
 
-    /// Whether such a sink can be made; it is not opened, for it may be in use.
+    /// Whether such a sink can be made, and sound led into it; it is not opened, for it may be in use.
     public static func canMake(sink: String) -> Bool {
         Library.ready
         // Without this a description with an element that is missing makes a bin without it.
         guard let bin = gst_parse_bin_from_description_full(sink, 1, nil, GST_PARSE_FLAG_FATAL_ERRORS, nil) else {
             return false
         }
-        gst_object_unref(gst_object_ref_sink(bin))
+        gst_object_ref_sink(bin)
+        defer { gst_object_unref(bin) }
+        guard let entrance = gst_element_get_static_pad(bin, "sink") else { return false }
+        gst_object_unref(entrance)
         return true
     }
 }

@@ -91,8 +91,10 @@ import Testing
             let doctor = try await house.dogear("doctor")
             #expect(doctor.output.contains("line 3"))
 
-            let nowhere = try await house.dogear("settings", "audio.sink", "bogussink")
-            #expect(nowhere.code == 64 && nowhere.errors.contains("bogussink"), "\(nowhere)")
+            for sink in ["bogussink", "audiotestsrc"] {
+                let nowhere = try await house.dogear("settings", "audio.sink", sink)
+                #expect(nowhere.code == 64 && nowhere.errors.contains(sink), "\(nowhere)")
+            }
             let both = try await house.dogear("settings", "playback.rate", "2", "--default")
             #expect(both.code == 64 && both.errors.contains("not both"), "\(both)")
             let usual = try await house.done("settings", "playback.rate", "--default")
