@@ -4,12 +4,12 @@ internal import EventLoop
 /// Hears at once of devices that PulseAudio loses. A sink only notices when it is to deliver its next portion, which may be
 /// half a second later.
 ///
-/// GStreamer has one provider of these devices for the whole program; it is connected while something listens, on the
-/// registry's thread, for that takes some milliseconds.
+/// GStreamer has one provider of these devices for the whole program; it is connected while something listens, beside the
+/// gstreamer thread, for that takes some milliseconds.
 actor DeviceWatch {
     typealias Listener = @Sendable (String) -> Void
     static let shared = DeviceWatch()
-    nonisolated var unownedExecutor: UnownedSerialExecutor { PlayableTypes.thread.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { Library.aside.asUnownedSerialExecutor() }
 
     /// Told the name of each, as the sound server calls it, on a thread of GStreamer's.
     private static let listener = Locked<(number: UInt64, tell: Listener)?>(nil)

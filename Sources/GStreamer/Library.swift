@@ -1,4 +1,5 @@
 internal import CGStreamer
+internal import EventLoop
 internal import Glibc
 
 /// GStreamer itself, initialised once by whoever touches this first: on this room's own threads, never on the Loop,
@@ -9,6 +10,9 @@ enum Library {
         ByteSource.register()
         prefer("faad", to: "avdec_aac")
     }()
+
+    /// For what takes milliseconds and must not hold up what plays.
+    static let aside = ThreadExecutor(name: "aside", wait: Sleep())
 
     /// For AAC faad loads one small library where libav brings 140 along: what plays it needs a third of the memory, and a
     /// book begins 60 ms sooner. libav stays for what faad refuses, and for what it fails over.

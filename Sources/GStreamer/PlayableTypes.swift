@@ -1,5 +1,4 @@
 internal import CGStreamer
-internal import EventLoop
 
 /// The MIME types that GStreamer can play as it is installed here.
 public enum PlayableTypes {
@@ -28,13 +27,11 @@ public enum PlayableTypes {
     /// What a usual installation plays: for before ``all()`` has answered.
     public static let usual = table.prefix(12).flatMap(\.types)
 
-    static let thread = ThreadExecutor(name: "registry", wait: Sleep())
-
     /// Looks through the registry, on a thread of its own.
     public static func all() async -> [String] { await Asker().all() }
 
     private actor Asker {
-        nonisolated var unownedExecutor: UnownedSerialExecutor { PlayableTypes.thread.asUnownedSerialExecutor() }
+        nonisolated var unownedExecutor: UnownedSerialExecutor { Library.aside.asUnownedSerialExecutor() }
 
         func all() -> [String] { PlayableTypes.look() }
     }
