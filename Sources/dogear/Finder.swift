@@ -17,7 +17,7 @@ struct Finder {
         guard what.contains(where: { !$0.isWhitespace }) else {
             throw ControlError(.usage, "what was named is empty; leave it out altogether to mean what plays")
         }
-        if let path = Arguments.filePath(what), let whole = realPath(path) { return whole }
+        if let path = path(of: what) { return path }
         if Arguments.isAddress(what) { return what }
         let report = try resolve(what)
         for problem in report.problems { complain(problem) }
@@ -26,6 +26,15 @@ struct Finder {
         case 1: return report.items[0].item.id
         default: return try choose(report, what)
         }
+    }
+
+    /// The same for several files, folders and addresses, each a word of its own. Words that are searched for, and a file's
+    /// name with spaces in it, mean one thing together.
+    func findAll(_ words: [String]) throws -> [String] {
+        guard words.count > 1, path(of: words.joined(separator: " ")) == nil,
+            words.allSatisfy({ Arguments.isAddress($0) || isPath($0) || path(of: $0) != nil })
+        else { return [try find(words)] }
+        return try words.map { try find([$0]) }
     }
 
     private func resolve(_ what: String) throws -> ListReport {
@@ -72,8 +81,8 @@ struct Finder {
     }
 
     /// - Returns: nil if there is no such file or folder.
-    private func realPath(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
+    private func path(of what: String) -> String? {
+        guard let path = Arguments.filePath(what), let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         return String(cString: found)
     }

@@ -13,14 +13,16 @@ struct Play: DogearCommand {
               dogear play
               dogear play the hobbit
               dogear play ~/Audiobooks/Emma --at chapter:3
+              dogear play 1.mp3 2.mp3 3.mp3
               dogear play https://example.org/lectures/1.mp3
 
             Playing goes on from your place unless --at says otherwise; that in a file or at an address is kept on this \
             computer only. When words fit several titles equally well \
-            they are listed and you are asked; where nobody can be asked their ids are listed instead.
+            they are listed and you are asked; where nobody can be asked their ids are listed instead. Of several files, \
+            folders or addresses the first plays and the others come next in the queue.
             """)
 
-    @Argument(help: "Words, an id, a file, a folder or an address.", completion: .what())
+    @Argument(help: .whatToPlay, completion: .what())
     var what: [String] = []
 
     @Option(
@@ -38,10 +40,12 @@ struct Play: DogearCommand {
 
     func perform() throws {
         let link = try Link()
-        let chosen = try Finder(link: link).find(what)
-        try show(try link.ask("Play", .string(chosen), .string(at ?? "")), output, as: StatusReport.self) {
-            $0.lines(on: $1)
-        }
+        let chosen = try Finder(link: link).findAll(what)
+        var status = try link.ask("Play", .string(chosen[0]), .string(at ?? ""))
+        let isWhole = try Queue.add(Array(chosen.dropFirst()), next: true, over: link)
+        if chosen.count > 1 { status = try link.ask("Status") }
+        try show(status, output, as: StatusReport.self) { $0.lines(on: $1) }
+        if !isWhole { throw ExitCode.failure }
     }
 }
 

@@ -61,11 +61,12 @@ struct Queue: DogearCommand {
                 Example:
                   dogear queue add the hobbit
                   dogear queue add the hobbit --next
+                  dogear queue add 1.mp3 2.mp3 3.mp3
 
                 An item is in it once: added again it moves.
                 """)
 
-        @Argument(help: "Words, an id, a file, a folder or an address.", completion: .what(2))
+        @Argument(help: .whatToPlay, completion: .what(2))
         var what: [String]
 
         @Flag(help: "In front of all others.")
@@ -75,10 +76,30 @@ struct Queue: DogearCommand {
 
         func perform() throws {
             let link = try Link()
-            let chosen = try Finder(link: link).find(what)
-            guard !chosen.isEmpty else { throw ControlError(.usage, "say what to put into the queue") }
-            try showQueue(try link.ask("QueueAdd", .string(chosen), .bool(next)), output)
+            let chosen = try Finder(link: link).findAll(what)
+            guard chosen != [""] else { throw ControlError(.usage, "say what to put into the queue") }
+            if chosen.count == 1 {
+                return try showQueue(try link.ask("QueueAdd", .string(chosen[0]), .bool(next)), output)
+            }
+            let isWhole = try Queue.add(chosen, next: next, over: link)
+            try showQueue(try link.ask("Queue"), output)
+            if !isWhole { throw ExitCode.failure }
         }
+    }
+
+    /// In their order. What cannot be played is told of, and the others are added.
+    /// - Returns: false if one is missing.
+    static func add(_ items: [String], next: Bool, over link: Link) throws -> Bool {
+        var isWhole = true
+        for item in next ? items.reversed() : items {
+            do {
+                _ = try link.ask("QueueAdd", .string(item), .bool(next))
+            } catch let error as ControlError {
+                complain(error.message)
+                isWhole = false
+            }
+        }
+        return isWhole
     }
 
     struct Remove: DogearCommand {

@@ -15,6 +15,7 @@ struct OutputOptions: ParsableArguments {
 extension ArgumentHelp {
     static let limit = ArgumentHelp("How many at most.", valueName: "n")
     static let page = ArgumentHelp("Which page, from 1.", valueName: "n")
+    static let whatToPlay = ArgumentHelp("Words, an id, files, folders or addresses.")
     static let whatElsePlays = ArgumentHelp("Words, an id, a file or a folder; nothing for what plays.")
 }
 

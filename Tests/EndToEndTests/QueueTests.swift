@@ -42,6 +42,31 @@ import Testing
         }
     }
 
+    @Test func ofSeveralFilesTheFirstPlaysAndTheOthersAreNext() async throws {
+        try await House.with { house in
+            try await house.daemon()
+            // As a shell writes '*': with spaces in the names, and with what is no audio.
+            let names = ["a 1", "b 2", "c 3", "d 4"]
+            let paths = try names.enumerated().map {
+                try Sounds.tone("e2e/several/\($1).mp3", seconds: Double(20 + $0))
+            }
+            try Sounds.write(Array("no audio".utf8), to: "\(house.home)/notes.txt")
+            try await house.done("queue", "add", paths[3])
+            let outcome = try await house.dogear("play", paths[0], "\(house.home)/notes.txt", paths[1], paths[2])
+            #expect(outcome.code == 1 && outcome.errors.contains("notes.txt"), "\(outcome)")
+            #expect(outcome.output.contains("3 in the queue"), "\(outcome)")
+            try await house.status("the first") { $0.item?.title == names[0] && $0.state == .playing }
+            #expect(try await queue(house) == Array(names[1...]))
+            #expect(try await queue(house, "add", paths[0], paths[1]) == [names[2], names[3], names[0], names[1]])
+            // A name in two words, as somebody types it.
+            let words = paths[2].split(separator: " ").map(String.init)
+            try await house.done("play", words[0], words[1])
+            try await house.status("the third") { $0.item?.title == names[2] }
+            let missing = try await house.dogear("play", paths[3], "\(house.home)/none.mp3")
+            #expect(missing.code != 0 && missing.errors.contains("none.mp3"), "\(missing)")
+        }
+    }
+
     @Test func nextAnswersWithWhatIsThereThen() async throws {
         try await House.signedIn { house, _ in
             try await house.done("settings", "playback.next", "queue")
