@@ -28,7 +28,8 @@ extension Service {
         guard !rows.isEmpty else { return begun.items }
         let first = begun.items.prefix { $0.id.source != "abs" }
         let others = begun.items.dropFirst(first.count).filter { $0.id.source != "abs" }
-        return Array((first + items(rows) + others).prefix(Self.choiceLimit))
+        let known = items(rows).filter { !begun.finished.contains($0.id) }
+        return Array((first + known + others).prefix(Self.choiceLimit))
     }
 
     private func items(_ rows: [CatalogueSnapshot.Row]) -> [Item] {
@@ -54,6 +55,13 @@ extension Service {
         }
     }
 
+    /// A place was written down: what can be gone on with is something else where an item was begun or finished.
+    func wrote(_ place: Place) {
+        guard begun.isNews(place) else { return }
+        begun.refresh()
+        librarian?.note([place])
+    }
+
     /// Some list is another one now.
     func choicesChanged() {
         lists.isStale = true
@@ -64,12 +72,14 @@ extension Service {
 /// What was begun here and not finished, as the journal knows it, the latest first.
 @LoopActor final class Begun {
     private(set) var items: [Item] = []
+    /// Of what was played here last. A server may say so later, and meanwhile otherwise.
+    private(set) var finished: Set<ItemID> = []
     private let store: Store
     private var onChange: (() -> Void)?
     private var isReading = false
     /// Something happened while it was being read.
     private var isStale = false
-    private var last: ItemID?
+    private var last: (item: ItemID, isFinished: Bool)?
     private let log = Logger(label: "Daemon")
 
     init(store: Store) { self.store = store }
@@ -77,11 +87,11 @@ extension Service {
     /// - Parameter body: called when the items are others than before.
     func listen(_ body: @escaping () -> Void) { onChange = body }
 
-    /// Something of this item was written down: looks again if that is news.
-    func heard(_ item: ItemID) {
-        guard item != last else { return }
-        last = item
-        refresh()
+    /// - Returns: false if the item of this place was the last that was begun, or finished, before.
+    func isNews(_ place: Place) -> Bool {
+        if let last, last == (place.item, place.isFinished) { return false }
+        last = (place.item, place.isFinished)
+        return true
     }
 
     /// Reads the journal anew, once for all that happens meanwhile.
@@ -98,8 +108,10 @@ extension Service {
             isReading = false
             if isStale { return refresh() }
             let new = recent.lazy.filter { !$0.place.isFinished }.prefix(Service.choiceLimit).map(\.item)
-            guard !new.elementsEqual(items) else { return }
+            let over = Set(recent.lazy.filter(\.place.isFinished).map(\.item.id))
+            guard !new.elementsEqual(items) || over != finished else { return }
             items = Array(new)
+            finished = over
             onChange?()
         }
     }

@@ -41,7 +41,8 @@ extension Service: @LoopActor LauncherFace {
                 entries[id] = Entry(item, place: (try? await self.store.place(of: id)) ?? nil)
             }
             answer(ids.compactMap { entries[$0] }.map { self.result($0, []) })
-            self.fetchCovers(rows.filter { $0.cover.map { !self.shelves.covers.holds($0) } ?? true }.map(\.item.id))
+            let missing = rows.filter { $0.cover.map { !self.shelves.covers.holds($0) } ?? true }
+            await self.fetchCovers(of: missing.map(\.item.id))
         }
     }
 
@@ -78,16 +79,6 @@ extension Service: @LoopActor LauncherFace {
         if row.finished { return "finished" }
         guard let position = row.position, position > 0, let duration = row.duration else { return "" }
         return "\(TimeText.length(.seconds(max(0, duration - position)))) left"
-    }
-
-    /// For the next time: one after the other, so that what plays is not kept waiting.
-    private func fetchCovers(_ ids: [ItemID]) {
-        guard let catalogue = librarian?.catalogue, !ids.isEmpty else { return }
-        Task { @LoopActor in
-            for id in ids.prefix(10) {
-                if let path = await self.shelves.fetchCover(of: id) { try? await catalogue.setCover(path, of: id) }
-            }
-        }
     }
 }
 

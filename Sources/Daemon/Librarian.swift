@@ -218,6 +218,17 @@ internal import Logging
     /// What is asked can be answered from here, for all accounts.
     var isReady: Bool { shelves.hasAccounts && shelves.accounts.allSatisfy { !$0.isSignedOut && isFilled($0.id) } }
 
+    /// A picture that was fetched is shown wherever the item is.
+    func keep(cover path: String, of item: ItemID) async {
+        do throws(CatalogueError) {
+            guard let row = try await catalogue.row(item), row.cover != path else { return }
+            try await catalogue.setCover(path, of: item)
+            tellSoon()
+        } catch {
+            log.debug("a cover could not be kept", metadata: ["why": "\(error)"])
+        }
+    }
+
     private func tellSoon() {
         guard !isToldSoon else { return }
         isToldSoon = true

@@ -117,6 +117,7 @@ extension Service {
             do throws(StoreError) { try await store.write(.place(place)) } catch {
                 throw ControlError(.failed, "\(error)")
             }
+            wrote(place)
         }
         var report = ProgressReport(item: item, position: (target ?? .zero).seconds, finished: finished, sent: true)
         guard id.source == "abs" else { return report }

@@ -182,26 +182,11 @@ extension Service {
                     serverPlace: isNews ? known : nil, now) + (isBegun ? [] : sync.closed(item.id, now))
             }
         }
-        if item.id.source == "abs" { Task { @LoopActor in await self.fetchCover(item.id) } }
+        if item.id.source == "abs" { Task { @LoopActor in await self.showCover(of: item.id) } }
         // Where other devices' are not told as they are made.
         if let account = item.id.account, live.account?.id != account || live.state != .connected {
             Task { @LoopActor in await self.refreshBookmarks(account) }
         }
-    }
-
-    /// The picture that is already here, so that it is announced together with the rest.
-    private func pictured(_ item: Item) async -> Item {
-        guard item.id.source == "abs", let known = await shelves.knownCover(of: item.id) else { return item }
-        var item = item
-        item.coverPath = known
-        return item
-    }
-
-    private func fetchCover(_ id: ItemID) async {
-        guard let path = await shelves.fetchCover(of: id), let item = player.item, item.id == id else { return }
-        guard item.coverPath != path else { return }
-        send(.cover(id, path: path))
-        if let item = player.item { store.post(.item(item)) }
     }
 
     /// The journal's place for an item, as far as it can be read.

@@ -47,6 +47,7 @@ extension Service {
         told = place
         borrowed[place.item] = place
         store.post(.place(place))
+        wrote(place)
         log.info("another device went on", metadata: ["item": "\(place.item)", "to": "\(place.position.seconds)"])
         sync { $0.outdone(place.item, time.now) }
     }
@@ -56,6 +57,7 @@ extension Service {
     func heard(live report: LiveReport) {
         switch report {
         case .connected:
+            pictures.asked = []
             catchUp(live.number)
             if let account = live.account?.id { Task { @LoopActor in await self.refreshBookmarks(account) } }
             if let account = live.account { answered(by: account.id) }
@@ -147,6 +149,7 @@ extension Service {
                 guard self.isNews(place, to: known[place.item]) else { continue }
                 self.borrowed[place.item] = place
                 self.store.post(.place(place))
+                self.wrote(place)
             }
         }
     }

@@ -60,6 +60,7 @@ internal import Store
     var mediaTypes: [String] = []
     /// What the desktop was told of lists.
     var lists = Lists()
+    var pictures = Pictures()
     /// What was listened to, for the history.
     var diary = Diary()
     /// Counts what a server was told of bookmarks: what it said before that is out of date.
@@ -305,7 +306,7 @@ internal import Store
             day: heard.listened > .zero ? day(at: now.wall) : Day(number: 0), id: { UUID().uuidString.lowercased() },
             now)
         store.journal(place: place, stretch: stretch, sitting: sitting, at: now.wall)
-        begun.heard(heard.item)
+        wrote(place)
         perform(effects.filter { if case .save = $0 { false } else { true } })
     }
 
@@ -334,7 +335,6 @@ internal import Store
     }
 
     private func finished(_ item: ItemID, _ now: Moment) {
-        begun.refresh()
         guard item.source == "abs", let duration = player.item?.duration else { return }
         let made = serverNow(of: item, at: now)
         perform(

@@ -27,6 +27,8 @@ public protocol PlayerFace: AnyObject {
     func removeTrack(_ index: Int)
     /// By its place in ``tracks``; plays.
     func goTo(track index: Int)
+    /// Somebody looks at ``playlists``.
+    func playlistsAreShown()
     /// By its place in ``playlists``; answers when it plays or cannot.
     func activate(playlist index: Int, _ reply: Reply)
     func quit()

@@ -84,6 +84,7 @@ public let playlistsInterface = BusInterface<any PlayerFace>(
             let rows = face.playlists.page(
                 from: try arguments[0].uint32(), most: try arguments[1].uint32(), by: ordering,
                 reversed: try arguments[3].bool())
+            face.playlistsAreShown()
             return [.array(Signature("(oss)"), rows.map(\.value))]
         },
         .signal("PlaylistChanged", ["Playlist": Signature("(oss)")]),

@@ -153,6 +153,34 @@ import Testing
         }
     }
 
+    /// `(oss)` each.
+    private func lists(_ house: House) async throws -> [[String]] {
+        let answer = try await call(house, ".Playlists", "GetPlaylists", "uusb", "0", "9", "User", "false")
+        let object = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any]
+        return try #require((object?["data"] as? [Any])?.first as? [[String]])
+    }
+
+    /// They are asked of the server when somebody looks at the lists, and told when they are there.
+    @Test func listsHavePictures() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            try await house.done("play", "echoes")
+            let monitor = try await Monitor(house)
+            let icon = try await eventually("a picture") {
+                try await lists(house).first { $0[1] == "Books: recently added" && !$0[2].isEmpty }?[2]
+            }
+            #expect(FileManager.default.fileExists(atPath: String(icon.dropFirst("file://".count))))
+            try await monitor.mark()
+            #expect(try monitor.listSignals(from: 0).contains("Playlists PlaylistChanged"))
+            // What is finished is not to be gone on with.
+            #expect(try await lists(house).contains { $0[1] == "Continue listening" })
+            try await house.done("finish")
+            try await eventually("nothing to go on with") {
+                try await lists(house).contains { $0[1] == "Continue listening" } ? nil : true
+            }
+        }
+    }
+
     @Test func aListIsPlayedBehindTheQueue() async throws {
         try await House.with(keyring: .absent) { house in
             let songs = try songs()
@@ -164,13 +192,8 @@ import Testing
             try await house.done("pause")
             let extra = try song("extra")
             try await house.done("queue", "add", extra)
-            func lists() async throws -> [[String]] {
-                let answer = try await call(house, ".Playlists", "GetPlaylists", "uusb", "0", "9", "User", "false")
-                let object = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any]
-                return try #require((object?["data"] as? [Any])?.first as? [[String]])
-            }
             let found = try await eventually("two lists") {
-                let lists = try await lists()
+                let lists = try await lists(house)
                 return lists.count == 2 ? lists : nil
             }
             #expect(found.map { $0[1] } == ["Continue listening", "Queue"])

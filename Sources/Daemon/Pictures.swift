@@ -1,0 +1,57 @@
+internal import EventLoop
+internal import Listening
+
+/// Covers: fetched for what plays and for what somebody looks at, and known from then on wherever the item is shown.
+extension Service {
+    /// The picture that is already here, so that it is announced together with the rest.
+    func pictured(_ item: Item) async -> Item {
+        guard item.id.source == "abs", let known = await shelves.knownCover(of: item.id) else { return item }
+        var item = item
+        item.coverPath = known
+        return item
+    }
+
+    /// Of what is loaded.
+    func showCover(of id: ItemID) async {
+        guard let path = await fetchCover(of: id), let item = player.item, item.id == id else { return }
+        guard item.coverPath != path else { return }
+        send(.cover(id, path: path))
+        if let item = player.item { store.post(.item(item)) }
+    }
+
+    /// For the next time they are looked at: one after the other, so that what plays is not kept waiting.
+    func fetchCovers(of ids: [ItemID]) async {
+        for id in ids.prefix(10) where pictures.asked.insert(id).inserted { await fetchCover(of: id) }
+    }
+
+    /// Somebody looks at the lists. Those without a picture get that of one of their first, and that is told then.
+    func playlistsAreShown() {
+        let bare = lists.choice.filter { $0.icon == nil }.map { $0.items.prefix(3).map(\.id).filter(mayHavePicture) }
+        guard !bare.allSatisfy(\.isEmpty), !pictures.isFetching else { return }
+        pictures.isFetching = true
+        Task { @LoopActor in
+            for ids in bare {
+                for id in ids where pictures.asked.insert(id).inserted {
+                    if await fetchCover(of: id) != nil { break }
+                }
+            }
+            pictures.isFetching = false
+        }
+    }
+
+    private func mayHavePicture(_ id: ItemID) -> Bool { id.source == "abs" && !pictures.asked.contains(id) }
+
+    /// - Returns: nil if there is none or it cannot be had now.
+    @discardableResult private func fetchCover(of id: ItemID) async -> String? {
+        guard let path = await shelves.fetchCover(of: id) else { return nil }
+        await librarian?.keep(cover: path, of: id)
+        return path
+    }
+}
+
+/// Which pictures were asked for because somebody looked at what has none.
+struct Pictures {
+    /// Not again until the server is reached anew.
+    var asked: Set<ItemID> = []
+    var isFetching = false
+}
