@@ -40,20 +40,20 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Volume", ["Volume": .double]) { .volume(try $0[0].double()) },
         command("Chapters", ["What": .string]) { .chapters(what: try $0[0].string()) },
         command("Resolve", ["What": .string]) { .resolve(what: try $0[0].string()) },
-        command("Continue", ["Limit": .int32]) { .continueListening(limit: Int(try $0[0].int32())) },
+        command("Continue", ["Limit": .int32]) { .continueListening(limit: try count($0[0])) },
         command("Latest", ["Limit": .int32, "Page": .int32]) {
-            .latest(limit: Int(try $0[0].int32()), page: Int(try $0[1].int32()))
+            .latest(limit: try count($0[0]), page: try count($0[1]))
         },
         command("Libraries") { _ in .libraries },
         command("Refresh") { _ in .refresh },
         command("List", ["Library": .string, "Sort": .string, "Limit": .int32, "Page": .int32]) {
             .list(
-                library: try $0[0].string(), sort: try $0[1].string(), limit: Int(try $0[2].int32()),
-                page: Int(try $0[3].int32()))
+                library: try $0[0].string(), sort: try $0[1].string(), limit: try count($0[2]),
+                page: try count($0[3]))
         },
         command("Browse", ["Options": .variants]) { .browse(try BrowseRequest($0[0])) },
         command("Search", ["Words": .string, "Limit": .int32]) {
-            .search(words: try $0[0].string(), limit: Int(try $0[1].int32()))
+            .search(words: try $0[0].string(), limit: try count($0[1]))
         },
         command("Show", ["What": .string]) { .show(what: try $0[0].string()) },
         command("Finish", ["What": .string]) { .finish(what: try $0[0].string()) },
@@ -71,9 +71,9 @@ public let controlInterface = BusInterface<any ControlFace>(
             .removeBookmark(what: try $0[0].string(), Int(try $0[1].int32()))
         },
         command("History", ["What": .string, "Limit": .int32]) {
-            .history(what: try $0[0].string(), limit: Int(try $0[1].int32()))
+            .history(what: try $0[0].string(), limit: try count($0[1]))
         },
-        command("Stats", ["Days": .int32]) { .stats(days: Int(try $0[0].int32())) },
+        command("Stats", ["Days": .int32]) { .stats(days: try count($0[0])) },
         command("Sync", ["Retry": .bool]) { .sync(retry: try $0[0].bool()) },
         command("Unsent") { _ in .unsent },
         command("Forget", ["Row": .string]) { .forget(id: try $0[0].string()) },
@@ -110,12 +110,19 @@ public let controlInterface = BusInterface<any ControlFace>(
             .logout(account: try $0[0].string(), force: try $0[1].bool())
         },
         command("Logs", ["Level": .string, "Limit": .int32]) {
-            .logs(level: try $0[0].string(), limit: Int(try $0[1].int32()))
+            .logs(level: try $0[0].string(), limit: try count($0[1]))
         },
         .signal("Changed", ["Status": .string]),
         .signal("Refreshed", ["Report": .string]),
         .signal("Logged", ["Record": .string]),
     ])
+
+/// How many, or which page: the command line lets no other number through, the bus does.
+private func count(_ value: Value) throws(BusError) -> Int {
+    let count = Int(try value.int32())
+    guard count >= 0 else { throw ControlError(.usage, "\(count) is no number of things; it is 0 or more").busError }
+    return count
+}
 
 private func command(
     _ name: String, _ inputs: KeyValuePairs<String, Signature> = [:],

@@ -132,6 +132,29 @@ import Testing
         }
     }
 
+    /// The command line lets none of these through; the bus does.
+    @Test func numbersThatMeanNothing() async throws {
+        try await House.signedIn { house, daemon in
+            try await house.done("libraries", "--refresh")
+            let calls: [(String, String, (String) -> [String])] = [
+                ("Search", "si", { ["tide", $0] }), ("Continue", "i", { [$0] }), ("Latest", "ii", { [$0, $0] }),
+                ("List", "ssii", { ["Books", "title", $0, $0] }), ("History", "si", { ["", $0] }),
+                ("Stats", "i", { [$0] }), ("Logs", "si", { ["info", $0] }), ("QueueRemove", "i", { [$0] }),
+                ("QueueMove", "ii", { [$0, $0] }), ("RemoveBookmark", "si", { ["tidebook", $0] }),
+                ("RenameBookmark", "sis", { ["tidebook", $0, "title"] }),
+            ]
+            for (member, signature, arguments) in calls {
+                for number in ["-2147483648", "-1", "0", "2147483647"] {
+                    let address = ["org.dogear.Dogear", "/org/dogear/Dogear", "org.dogear.Dogear1", member, signature]
+                    let outcome = try await house.run(
+                        "busctl", ["--user", "call"] + address + ["--"] + arguments(number))
+                    #expect(!outcome.errors.contains("disconnected"), "\(member) \(number): \(outcome)")
+                }
+            }
+            #expect(kill(daemon.pid, 0) == 0)
+        }
+    }
+
     @Test(arguments: [PrivateBus.Keyring.absent, .locked, .neverUnlocked])
     func aKeyringThatKeepsNothing(_ keyring: PrivateBus.Keyring) async throws {
         try await House.with(keyring: keyring) { house in
