@@ -5,6 +5,8 @@ internal import Glibc
 final class Keeper: @unchecked Sendable {  // only touched on the store's line
     private(set) var database: DatabaseQueue
     private let path: String
+    /// It is in memory, and moves into its file as soon as that can be opened. Nil: it is there, or has none.
+    private var refuge: Refuge?
     /// Which file the path named when it was opened; nil for a database in memory.
     private var identity: FileIdentity?
     var isFailing = false
@@ -12,10 +14,26 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     /// What could not be written, the oldest first.
     private(set) var held: [Entry] = []
 
-    init(_ database: DatabaseQueue, _ path: String) {
+    init(_ database: DatabaseQueue, _ path: String, refuge: Refuge? = nil) {
         self.database = database
         self.path = path
+        self.refuge = refuge
+        isFailing = refuge != nil
+        identity = refuge == nil ? FileIdentity(of: path) : nil
+    }
+
+    var isInRefuge: Bool { refuge != nil }
+
+    /// Tries to move into the file; not again within two seconds, unless it is urgent.
+    /// - Returns: whether it is there now.
+    func leaveRefuge(isUrgent: Bool) -> Bool {
+        guard let refuge, isUrgent || refuge.tried.map({ .now - $0 > .seconds(2) }) ?? true else { return false }
+        self.refuge?.tried = .now
+        guard let file = try? Opening(path: path).moveIn(from: database, isWhole: refuge.isWhole) else { return false }
+        database = file
         identity = FileIdentity(of: path)
+        self.refuge = nil
+        return true
     }
 
     /// Somebody removed the file or put another in its place: what is written now would be found by nobody.
@@ -35,10 +53,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     }
 
     /// Room enough for the log to grow.
-    var hasRoom: Bool {
-        var facts = statvfs()
-        return statvfs(path, &facts) != 0 || UInt64(facts.f_bavail) * UInt64(facts.f_frsize) >= 64 << 10
-    }
+    var hasRoom: Bool { Opening(path: path).hasRoom }
 
     func hold(_ entries: [Entry]) {
         let subjects = Set(entries.compactMap(\.subject))
@@ -49,6 +64,13 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     }
 
     func letGo() { held = [] }
+}
+
+/// Why a journal is in memory.
+struct Refuge {
+    /// See ``Opening/moveIn(from:isWhole:)``.
+    let isWhole: Bool
+    var tried: ContinuousClock.Instant?
 }
 
 /// A file, whatever its name.

@@ -17,21 +17,6 @@ struct Opening {
         }
     }
 
-    /// - Returns: nil if there is nothing that can be read, or it is of a later version.
-    func copyInMemory() throws -> DatabaseQueue? {
-        var configuration = Configuration()
-        configuration.readonly = true
-        // Where the index of the write-ahead log is missing and cannot be made, only what was checkpointed can be read.
-        for name in [path, "file:\(path)?immutable=1"] {
-            guard let found = try? DatabaseQueue(path: name, configuration: configuration),
-                (try? found.read { try Schema.migrator.hasBeenSuperseded($0) }) == false
-            else { continue }
-            let copy = try DatabaseQueue()
-            if (try? found.backup(to: copy)) != nil { return copy }
-        }
-        return nil
-    }
-
     static func deviceID(_ db: Database) throws -> String {
         try db.run(
             "INSERT OR IGNORE INTO meta (key, value) VALUES ('deviceId', ?)", [UUID().uuidString.lowercased()])
@@ -61,11 +46,18 @@ struct Opening {
         return (try connect(), aside)
     }
 
+    /// Room enough on its disk for the log to grow.
+    var hasRoom: Bool {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        var facts = statvfs()
+        return statvfs(folder, &facts) != 0 || UInt64(facts.f_bavail) * UInt64(facts.f_frsize) >= 64 << 10
+    }
+
     private func makeFolder() throws {
         if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
     }
 
-    private func connect() throws -> DatabaseQueue {
+    func connect() throws -> DatabaseQueue {
         try makeFolder()
         // SQLite gives the write-ahead log and the index of it the rights of the database itself.
         try PrivateFiles.makeFile(path)

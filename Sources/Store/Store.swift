@@ -38,26 +38,32 @@ public final class Store: Sendable {
     ) throws(StoreError) -> Store {
         do {
             let (queue, notice) = try Opening(path: path).open()
-            return try Store(queue, path, notice, checkpointAfter, onTrouble)
+            return try Store(queue, path, notice, checkpointAfter, nil, onTrouble)
         } catch { throw StoreError(error, path: path) }
     }
 
-    /// A journal that ends with the process: for when no folder can be written, so that playing still works.
-    /// - Parameter found: a database whose rows are in it from the start, as far as it can be read.
-    public static func inMemory(from found: String? = nil) throws(StoreError) -> Store {
-        let path = "the memory"
+    /// A journal in memory, for when its file cannot be opened, so that playing still works. All that can be read of the
+    /// file is in it from the start, and it moves into the file with the first write after that can be opened again.
+    /// - Parameters:
+    ///   - path: nil: it ends with the process.
+    ///   - onTrouble: as for a file; it counts as having begun.
+    public static func inMemory(
+        for path: String? = nil, onTrouble: @escaping @Sendable (StoreTrouble) -> Void = { _ in }
+    ) throws(StoreError) -> Store {
         do {
-            let queue = try found.flatMap { try Opening(path: $0).copyInMemory() } ?? DatabaseQueue()
+            let found = try path.flatMap { try Opening(path: $0).copyInMemory() }
+            let queue = try found?.database ?? DatabaseQueue()
             try Schema.migrator.migrate(queue)
-            return try Store(queue, path, nil, .seconds(10)) { _ in }
-        } catch { throw StoreError(error, path: path) }
+            let refuge = path.map { _ in Refuge(isWhole: found?.isWhole ?? false) }
+            return try Store(queue, path ?? "the memory", nil, .seconds(10), refuge, onTrouble)
+        } catch { throw StoreError(error, path: path ?? "the memory") }
     }
 
     private init(
         _ queue: DatabaseQueue, _ path: String, _ notice: StoreNotice?, _ checkpointAfter: DispatchTimeInterval,
-        _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+        _ refuge: Refuge?, _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws {
-        self.keeper = Keeper(queue, path)
+        self.keeper = Keeper(queue, path, refuge: refuge)
         self.path = path
         self.notice = notice
         self.checkpointAfter = checkpointAfter
@@ -95,6 +101,7 @@ public final class Store: Sendable {
     public func flush() async throws(StoreError) {
         try await onLine {
             if !self.keeper.held.isEmpty || self.keeper.isGone { try self.commit([]) }
+            self.leaveRefuge(isUrgent: true)
             try self.checkpoint()
         }
     }
@@ -144,11 +151,9 @@ public final class Store: Sendable {
             }
         }
         keeper.letGo()
+        leaveRefuge(isUrgent: false)
         // On a full disk what needs no more room is still written, until it does: that is not the end of it.
-        if keeper.isFailing, keeper.hasRoom {
-            keeper.isFailing = false
-            onTrouble(.ended)
-        }
+        if keeper.isFailing, !keeper.isInRefuge, keeper.hasRoom { recovered() }
         if !keeper.checkpointIsDue {
             keeper.checkpointIsDue = true
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + checkpointAfter) { [weak self] in
@@ -158,6 +163,15 @@ public final class Store: Sendable {
                 }
             }
         }
+    }
+
+    private func leaveRefuge(isUrgent: Bool) {
+        if keeper.leaveRefuge(isUrgent: isUrgent) { recovered() }
+    }
+
+    private func recovered() {
+        keeper.isFailing = false
+        onTrouble(.ended)
     }
 
     /// On the line. The write-ahead log reaches the disk first, then what it says reaches the database.

@@ -1,4 +1,6 @@
+import EventLoop
 import GRDB
+import Glibc
 import Listening
 import TestSupport
 import Testing
@@ -272,5 +274,61 @@ import Testing
         store.journal(place: place(emma, 3), stretch: nil, at: 1)
         try await store.flush()
         #expect(try await store.place(of: emma)?.position == .seconds(3))
+    }
+
+    private func filled(_ path: String) async throws -> String {
+        let store = try Store.open(at: path) { Issue.record("\($0)") }
+        try await store.write(
+            .place(place(emma, 5, updated: 5)), .place(place(ulysses, 7, updated: 50)), .stretch(stretch("old")))
+        try await store.flush()
+        return store.deviceID
+    }
+
+    /// A disk was full as the journal was to be opened.
+    @Test func whatIsChangedInMemoryIsChangedInTheFile() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let device = try await filled(path)
+            let troubles = Locked<[StoreTrouble]>([])
+            let store = try Store.inMemory(for: path) { trouble in troubles.withLock { $0.append(trouble) } }
+            #expect(store.deviceID == device)
+            #expect(try await store.place(of: ulysses)?.position == .seconds(7))
+            try await store.write(.place(place(emma, 9, updated: 9)), .removeStretch(id: "old"))
+            #expect(troubles.withLock { $0 } == [.ended])
+            try await store.write(.rate(emma, 2))
+            let opened = try Store.open(at: path) { Issue.record("\($0)") }
+            #expect(try await opened.place(of: emma)?.position == .seconds(9))
+            #expect(try await opened.place(of: ulysses)?.position == .seconds(7))
+            #expect(try await opened.stretches().isEmpty)
+            #expect(try await opened.rate(of: emma) == 2)
+            #expect(troubles.withLock { $0 } == [.ended])
+        }
+    }
+
+    /// The folder was not there yet, and nothing could be read.
+    @Test func whatIsInAFileThatComesLaterStays() async throws {
+        try await withTemporaryFolder { folder in
+            let (path, away) = ("\(folder)/state.sqlite", "\(folder)/away.sqlite")
+            let device = try await filled(away)
+            // What nobody can open, not even root.
+            mkdir(path, 0o700)
+            let troubles = Locked<[StoreTrouble]>([])
+            let store = try Store.inMemory(for: path) { trouble in troubles.withLock { $0.append(trouble) } }
+            store.journal(place: place(emma, 9, updated: 9), stretch: stretch("new"), at: 9)
+            try await store.write(.place(place(ulysses, 3, updated: 3)))
+            try await store.flush()
+            #expect(try await store.place(of: emma)?.position == .seconds(9))
+            #expect(troubles.withLock { $0 }.isEmpty)
+            rmdir(path)
+            rename(away, path)
+            try await store.flush()
+            #expect(troubles.withLock { $0 } == [.ended])
+            let opened = try Store.open(at: path) { Issue.record("\($0)") }
+            #expect(opened.deviceID == device)
+            #expect(try await opened.place(of: emma)?.position == .seconds(9))
+            // A later word of the listener's than what memory knew.
+            #expect(try await opened.place(of: ulysses)?.position == .seconds(7))
+            #expect(try await opened.stretches().map(\.id).sorted() == ["new", "old"])
+        }
     }
 }

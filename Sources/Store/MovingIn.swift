@@ -1,0 +1,73 @@
+internal import FoundationEssentials
+internal import GRDB
+internal import Glibc
+
+/// A journal that had to begin in memory, because its file could not be opened or written, moves into the file as soon as
+/// that can be: a disk may have been full, or a folder not yet mounted.
+extension Opening {
+    /// What a file holds, as far as it can be read.
+    struct Copy {
+        let database: DatabaseQueue
+        /// No row is missing: what is removed from it may be removed from the file.
+        let isWhole: Bool
+    }
+
+    /// - Returns: nil if there is nothing that can be read, or it is of a later version.
+    func copyInMemory() throws -> Copy? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        // Where the index of the write-ahead log is missing and cannot be made, only what was checkpointed can be read.
+        for (name, isWhole) in [(path, true), ("file:\(path)?immutable=1", !hasLog)] {
+            guard let found = try? DatabaseQueue(path: name, configuration: configuration),
+                (try? found.read { try Schema.migrator.hasBeenSuperseded($0) }) == false
+            else { continue }
+            let copy = try DatabaseQueue()
+            if (try? found.backup(to: copy)) != nil { return Copy(database: copy, isWhole: isWhole) }
+        }
+        return nil
+    }
+
+    private var hasLog: Bool {
+        var facts = stat()
+        return stat(path + "-wal", &facts) == 0 && facts.st_size > 0
+    }
+
+    /// Opens the file and puts everything from memory into it, all or nothing.
+    /// - Parameter isWhole: all that was in the file has been in memory since; else rows that are only in it stay.
+    func moveIn(from memory: DatabaseQueue, isWhole: Bool) throws -> DatabaseQueue {
+        let file = try connect()
+        try memory.read { source in
+            try file.write { db in
+                for table in Schema.tables { try db.take(table, from: source, isWhole: isWhole) }
+            }
+        }
+        return file
+    }
+}
+
+extension Database {
+    fileprivate func take(_ table: String, from source: Database, isWhole: Bool) throws {
+        let rows = try Row.fetchAll(source, sql: "SELECT * FROM \(table) ORDER BY rowid")
+        // A queue, or the way back, is one thing as a whole: two of them do not mix.
+        let isOneThing = ["queue", "moves"].contains(table)
+        if isWhole || isOneThing && !rows.isEmpty { try execute(sql: "DELETE FROM \(table)") }
+        // The history's numbers are no more than an order.
+        let isNumbered = isWhole || table != "history"
+        let columns = try columns(in: table).map(\.name).filter { isNumbered || $0 != "number" }
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        // This installation is known by what the file says.
+        let way = table == "meta" ? "IGNORE" : "REPLACE"
+        for row in rows {
+            if !isWhole, table == "places", try knowsNewer(row) { continue }
+            try run(
+                "INSERT OR \(way) INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
+                StatementArguments(columns.map { row[$0] as DatabaseValue }))
+        }
+    }
+
+    private func knowsNewer(_ place: Row) throws -> Bool {
+        try Bool.fetchOne(
+            self, sql: "SELECT updated > ? FROM places WHERE item = ?",
+            arguments: [place["updated"] as Int64, place["item"] as String]) ?? false
+    }
+}
