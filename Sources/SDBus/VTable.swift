@@ -26,7 +26,9 @@ internal import Glibc
                 let exported = ExportedMethod { arguments, call in
                     switch method.body {
                     case .now(let body): Export.answer(call, Result { try body(face, arguments) }.mapError(busError))
-                    case .later(let body): body(face, arguments, Export.reply(to: call))
+                    case .later(let body):
+                        guard let reply = Export.reply(to: call) else { return Export.sendError(call, Export.tooMany) }
+                        body(face, arguments, reply)
                     }
                 }
                 methods.append(exported)
@@ -42,12 +44,25 @@ internal import Glibc
         vtable[entries.count + 1] = end()
     }
 
+    /// Calls of each client that wait for their answers.
+    private static var waiting: [String: Int] = [:]
+    /// More than anybody has a use for, and little enough to hold in memory.
+    private static let mostWaiting = 1000
+    fileprivate static let tooMany = BusError(
+        "org.freedesktop.DBus.Error.LimitsExceeded",
+        "\(mostWaiting) calls of yours wait for their answers; wait for some of them")
+
     /// Sends the answer on the Loop, from whichever thread it comes.
-    fileprivate static func reply(to call: OpaquePointer) -> Reply {
+    /// - Returns: nil if too many of this client's wait already.
+    fileprivate static func reply(to call: OpaquePointer) -> Reply? {
+        let client = sd_bus_message_get_sender(call).map { String(cString: $0) } ?? ""
+        guard waiting[client, default: 0] < mostWaiting else { return nil }
+        waiting[client, default: 0] += 1
         let held = HeldCall(Message(borrowing: call))
         return Reply { result in
             LoopActor.onLoop {
                 guard let message = held.take() else { return }
+                waiting[client] = waiting[client].flatMap { $0 > 1 ? $0 - 1 : nil }
                 answer(message.raw, result)
             }
         }
@@ -67,7 +82,7 @@ internal import Glibc
         }
     }
 
-    private static func sendError(_ call: OpaquePointer, _ error: BusError) {
+    fileprivate static func sendError(_ call: OpaquePointer, _ error: BusError) {
         error.name.withCString { name in
             error.message.withCString { message in
                 var raw = sd_bus_error(name: name, message: message, _need_free: 0)

@@ -107,6 +107,30 @@ private let lampInterface = BusInterface<any LampFace>(
         pair.close()
     }
 
+    /// Who asks without end would fill the memory.
+    @Test @LoopActor func onlySoManyAnswersAreWaitedFor() async throws {
+        let pair = try Pair()
+        var replies: [Reply] = []
+        var answers: [Result<[Value], BusError>] = []
+        for _ in 0..<1000 {
+            pair.client.call(nil, "/lamp", "org.example.Lamp", "Hold") { answers.append($0) }
+            while pair.lamp.waiting == nil { await Task.yield() }
+            replies.append(pair.lamp.waiting!)
+            pair.lamp.waiting = nil
+        }
+        let refused = await #expect(throws: BusError.self) { _ = try await pair.call("Hold") }
+        #expect(refused?.name == "org.freedesktop.DBus.Error.LimitsExceeded")
+        _ = try await pair.call("Press")
+        #expect(pair.lamp.switched == 1 && answers.isEmpty)
+        for reply in replies { reply([.string("now")]) }
+        while answers.count < 1000 { await Task.yield() }
+        async let held = pair.call("Hold")
+        while pair.lamp.waiting == nil { await Task.yield() }
+        pair.lamp.waiting?([.string("again")])
+        #expect(try await held == [.string("again")])
+        pair.close()
+    }
+
     /// Else a view would show what it asked for before the change, for ever.
     @Test @LoopActor func anAnswerComesBeforeTheSignalsSentAfterIt() async throws {
         let pair = try Pair()
