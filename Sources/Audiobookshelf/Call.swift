@@ -10,6 +10,8 @@ struct Call: Sendable {
     var headers: [HTTPHeader] = []
     var body: JSON?
     var timeout = 30.0
+    /// Nothing comes for a while, and that is no sign of anything.
+    var mayBeSilent = false
     /// Of the answer, in bytes.
     var bodyLimit = 64 << 20
     /// Sent as it is, instead of ``body``.
@@ -33,9 +35,11 @@ struct Call: Sendable {
         if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
         if text != nil { headers.append(HTTPHeader("Content-Type", "text/plain;charset=UTF-8")) }
         headers.append(HTTPHeader("Accept", text == nil ? "application/json" : "*/*"))
-        return HTTPRequest(
+        var request = HTTPRequest(
             method, server.url(path, query: query), headers: headers, body: text.map { Array($0.utf8) } ?? body?.bytes,
             caFile: caFile, timeout: timeout, bodyLimit: bodyLimit)
+        if mayBeSilent { request.idleTimeout = timeout }
+        return request
     }
 
     fileprivate func with(_ change: (inout Call) -> Void) -> Call {
@@ -189,6 +193,7 @@ extension Call {
     static func poll(session: String?, timeout: Double) -> Call {
         engine("GET", session).with {
             $0.timeout = timeout
+            $0.mayBeSilent = true
             $0.bodyLimit = 16 << 20  // a whole user comes with all their progress
         }
     }

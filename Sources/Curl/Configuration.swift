@@ -39,8 +39,12 @@ extension Easy {
             try set(CURLOPT_TIMEOUT_MS, Int((timeout * 1000).clamped(to: 1...86_400_000)))
         }
         try set(CURLOPT_CONNECTTIMEOUT_MS, Int(((request.connectTimeout ?? 10) * 1000).clamped(to: 1...86_400_000)))
-        try set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        try set(CURLOPT_LOW_SPEED_TIME, Int((request.idleTimeout ?? 30).clamped(to: 1...86_400)))
+        // libcurl wakes every second to look: only where this limit can be the first.
+        let idle = request.idleTimeout ?? 30
+        if request.timeout.map({ idle < $0 }) ?? true {
+            try set(CURLOPT_LOW_SPEED_LIMIT, 1)
+            try set(CURLOPT_LOW_SPEED_TIME, Int(idle.clamped(to: 1...86_400)))
+        }
         switch request.method {
         case "GET" where request.body == nil: try set(CURLOPT_HTTPGET, 1)
         case "HEAD": try set(CURLOPT_NOBODY, 1)
