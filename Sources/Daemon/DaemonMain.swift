@@ -61,6 +61,7 @@ private func blockedSignals() -> sigset_t {
     private var service: Service?
     private var bus: Bus?
     private var isLeaving = false
+    private var lock: FolderLock?
 
     nonisolated init(environment: [String: String]) { self.environment = environment }
 
@@ -89,9 +90,8 @@ private func blockedSignals() -> sigset_t {
         let paths = try Paths(environment: environment, own: profile.folder)
         // Before anything is touched that another daemon may be using. Who sees the name can ask at once: the Loop
         // answers when all this is there.
-        guard try bus.own(profile.bus) else {
-            throw ControlError(.failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
-        }
+        try await takeLock(paths, unlessOwned: profile.bus)
+        guard try bus.own(profile.bus) else { throw Self.alreadyRuns }
         let settings = SettingsDesk(path: paths.configFile)
         Log.shared.level = settings.logLevel
         for problem in settings.problems { log.warning("the settings have a fault", metadata: ["what": "\(problem)"]) }
@@ -146,17 +146,44 @@ private func blockedSignals() -> sigset_t {
         }
     }
 
-    /// Playing is possible without a journal; the listener is told that the place will not last.
+    private static let alreadyRuns = ControlError(
+        .failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
+
+    private func isOwned(_ name: String) async -> Bool {
+        let bus = "org.freedesktop.DBus"
+        let answer = try? await self.bus?.call(bus, "/org/freedesktop/DBus", bus, "NameHasOwner", [.string(name)])
+        return (try? answer?.first?.bool()) ?? false
+    }
+
+    /// Two that write into one journal would each undo what the other heard.
+    private func takeLock(_ paths: Paths, unlessOwned name: String) async throws {
+        do throws(FolderError) { lock = try FolderLock.take(paths.lock, within: .zero) } catch {
+            // Where it cannot be made the journal cannot be written either, and that is said.
+            return log.warning("the folder cannot be locked", metadata: ["why": "\(error)"])
+        }
+        if lock != nil { return }
+        if await isOwned(name) { throw Self.alreadyRuns }
+        // One that leaves has let go of its name before it has written everything.
+        lock = try FolderLock.take(paths.lock, within: .seconds(3))
+        if lock != nil { return }
+        throw ControlError(
+            .failed,
+            "a dogear daemon of another session uses \(paths.state); end it there, or take a profile: dogear --profile NAME"
+        )
+    }
+
+    /// Playing is possible while there is no journal; the listener is told that the place may not last.
     private func openStore(_ paths: Paths) throws -> (Store, String?) {
+        let hear: @Sendable (StoreTrouble) -> Void = { trouble in
+            LoopActor.onLoop { self.service?.heard(trouble) }
+        }
         do throws(StoreError) {
-            let store = try Store.open(at: paths.database) { trouble in
-                LoopActor.onLoop { self.service?.heard(trouble) }
-            }
+            let store = try Store.open(at: paths.database, onTrouble: hear)
             if let notice = store.notice { log.error("the journal was damaged", metadata: ["what": "\(notice)"]) }
             return (store, nil)
         } catch {
             log.error("the journal cannot be kept", metadata: ["why": "\(error)"])
-            return (try Store.inMemory(from: paths.database), "\(error)")
+            return (try Store.inMemory(for: paths.database, onTrouble: hear), "\(error)")
         }
     }
 

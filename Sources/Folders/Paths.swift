@@ -24,6 +24,7 @@ public struct Paths: Hashable, Sendable {
 
     public var configFile: String { "\(config)/config.toml" }
     public var database: String { "\(state)/state.sqlite" }
+    public var lock: String { "\(state)/lock" }
     public var catalogue: String { "\(cache)/catalogue.sqlite" }
     public var covers: String { "\(cache)/covers" }
     public var audio: String { "\(cache)/audio" }

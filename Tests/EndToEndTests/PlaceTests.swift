@@ -118,6 +118,24 @@ import Testing
         }
     }
 
+    /// Each would write over what the other heard.
+    @Test func aDaemonOfAnotherSessionLeavesTheJournalAlone() async throws {
+        try await House.with(keyring: .absent) { house in
+            try await house.daemon()
+            try await house.done("play", "\(Sounds.folder)/e2e/hour/one.mp3", "--at", "10")
+            let bus = try await PrivateBus(keyring: .absent)
+            let elsewhere = house.environment.merging(["DBUS_SESSION_BUS_ADDRESS": bus.address]) { $1 }
+            let second = try await house.run(Child.built("dogear"), ["daemon"], environment: elsewhere)
+            #expect(second.code == 1 && second.errors.contains("another session"), "\(second)")
+            #expect(second.errors.contains("--profile"))
+            // Who leaves makes room for the next.
+            try await house.kill()
+            let third = try await house.run(Child.built("dogear"), ["status"], environment: elsewhere)
+            #expect(third.code == 0 && third.output.contains("0:1"), "\(third)")
+            await bus.stop()
+        }
+    }
+
     @Test func aLostBusEndsTheDaemonWithTheReason() async throws {
         try await House.signedIn { house, daemon in
             try await house.done("play", "tidebook")
