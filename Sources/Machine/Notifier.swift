@@ -42,6 +42,9 @@ public struct Notice: Sendable {
         (self.bus, self.icon, self.desktopEntry, self.say) = (bus, icon, desktopEntry, say)
     }
 
+    /// What a click on the text does. Without it GNOME starts the program instead, which begins to play.
+    private static let dismissal = ["default", ""]
+
     /// Shows a notice, in the place of the one before on its subject.
     /// - Parameter act: called with the key of an action that is chosen.
     public func show(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void = { _ in }) {
@@ -67,7 +70,7 @@ public struct Notice: Sendable {
                 [
                     .string("Dogear"), .uint32(shown[notice.subject]?.number ?? 0), .string(icon),
                     .string(notice.title), .string(escaped(notice.body)),
-                    .strings(notice.actions.flatMap { [$0.key, $0.label] }),
+                    .strings(Self.dismissal + notice.actions.flatMap { [$0.key, $0.label] }),
                     .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]), .int32(-1),
                 ], timeout: 5_000_000)
             if let number = try answer.first?.uint32() { shown[notice.subject] = (number, act) }

@@ -146,7 +146,8 @@ import Testing
             #expect(await desk.shown.isEmpty)
             try await house.done("seek", "45")
             let notice = try await eventually("a notification") { await desk.shown.first }
-            #expect(notice.title == "Listening ends in a minute" && notice.actions == ["extend", "Extend"])
+            #expect(
+                notice.title == "Listening ends in a minute" && notice.actions == ["default", "", "extend", "Extend"])
             try await desk.choose("extend", of: notice.number)
             try await house.status("later") { $0.sleep?.kind == "time" && ($0.sleep?.left ?? 0) > 900 }
             _ = try await eventually("it to go") { await desk.closed == [notice.number] ? true : nil }

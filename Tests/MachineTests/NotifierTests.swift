@@ -39,7 +39,9 @@ import Testing
                 Notice("sleep", title: "Soon", body: "a < b & c", actions: [("more", "15 more minutes")])
             ) { chosen.append($0) }
             try await until("it is shown") { desk.shown.count == 1 }
-            #expect(desk.shown[0].body == "a &lt; b &amp; c" && desk.shown[0].actions == ["more", "15 more minutes"])
+            #expect(
+                desk.shown[0].body == "a &lt; b &amp; c"
+                    && desk.shown[0].actions == ["default", "", "more", "15 more minutes"])
             // Its number is known once it was answered: only then can another take its place.
             notifier.show(Notice("sleep", title: "Sooner", body: "")) { chosen.append("again \($0)") }
             try await until("the next is shown") { desk.shown.count == 2 }
