@@ -126,7 +126,9 @@ private func blockedSignals() -> sigset_t {
         // What the desktop waits for is there: these two take longer than all that, and would have been in its way.
         let mediaTypes = Task.detached { await PlayableTypes.all() }
         let catalogue = try await Task.detached { try self.openCatalogue(paths) }.value
-        service.begin(with: Librarian(catalogue: catalogue, shelves: shelves))
+        let librarian = Librarian(catalogue: catalogue, shelves: shelves)
+        await librarian.wake()
+        service.begin(with: librarian)
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
         notifyReady()
         Thrift.giveBack()

@@ -18,6 +18,8 @@ extension Service: @LoopActor LauncherFace {
     }
 
     func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
+        // A launcher may have started us, and asks for these words no second time.
+        guard isRestored else { return early.append { self.find(words, limit: limit, answer) } }
         Task { @LoopActor in
             let found = try? await self.librarian?.catalogue.search(words, limit: limit * 2)
             // A podcast is not played itself: its episodes are.
@@ -32,6 +34,7 @@ extension Service: @LoopActor LauncherFace {
     }
 
     func look(_ ids: [String], _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
+        guard isRestored else { return early.append { self.look(ids, answer) } }
         Task { @LoopActor in
             let ids = ids.prefix(50).compactMap { ItemID($0) }
             let rows = (try? await self.librarian?.catalogue.rows(ids)) ?? []
@@ -47,7 +50,6 @@ extension Service: @LoopActor LauncherFace {
     }
 
     func choose(_ id: String) {
-        // A launcher may have started us.
         guard isRestored else { return early.append { self.choose(id) } }
         Task { @LoopActor in
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {

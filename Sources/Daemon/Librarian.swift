@@ -52,6 +52,9 @@ internal import Logging
 
     // MARK: When to read
 
+    /// Who asks first, and may have started us for it, is to be answered with what is known.
+    func wake() async { states = (try? await catalogue.states()) ?? [] }
+
     /// At start: what is known is there at once, what is new follows.
     func begin() async {
         do throws(CatalogueError) {

@@ -146,6 +146,19 @@ import Testing
         }
     }
 
+    /// A word that is typed in one go is asked for once.
+    @Test func theSearchThatStartsTheDaemonFindsWhatTheServersHave() async throws {
+        try await House.with(activation: true) { house in
+            let daemon = try await house.daemon()
+            try await house.logIn()
+            try await house.done("libraries", "--refresh")
+            daemon.send(SIGTERM)
+            _ = await daemon.end()
+            let found = try await house.gnomeSearch("GetInitialResultSet", "['tide']")
+            #expect(found.contains(Library.book), "\(found)")
+        }
+    }
+
     @Test func launchers() async throws {
         try await House.signedIn { house, _ in
             try await house.done("libraries", "--refresh")
@@ -194,7 +207,8 @@ import Testing
             let desk = try await FakeNotifications(on: house.bus.address)
             try await house.daemon()
             let notice = try await eventually("a notification") { await desk.shown.first }
-            #expect(notice.title.contains("not on the server yet") && notice.actions == ["send", "Send now"])
+            #expect(
+                notice.title.contains("not on the server yet") && notice.actions == ["default", "", "send", "Send now"])
             try await house.server.start()
             try await desk.choose("send", of: notice.number)
             try await house.status("sent") { $0.unsent == 0 }
