@@ -44,7 +44,8 @@ extension ShowReport {
 
 /// The path of a `file:` address with a path of its own; nil for anything else.
 func fileURLPath(_ text: String) -> String? {
-    guard text.hasPrefix("file:"), let url = URL(string: text), url.host() ?? "" == "" || url.host() == "localhost"
+    guard text.prefix(5).lowercased() == "file:", let url = URL(string: text),
+        url.host() ?? "" == "" || url.host() == "localhost"
     else {
         return nil
     }

@@ -234,6 +234,8 @@ import Testing
                 #expect(try await tracks(house).count == 3)
                 try await house.done("play", "echoes")
             }
+            let file = "FILE://\(Sounds.folder)/e2e/hour/one.mp3"
+            #expect(try await call(house, ".Player", "OpenUri", "s", file).code == 0)
             let schemes = try #require(try await get(house, "", "SupportedUriSchemes") as? [String])
             #expect(Set(schemes) == ["file", "http", "https", "dogear"])
             let types = try await eventually("media types") {
