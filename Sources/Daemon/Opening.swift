@@ -23,9 +23,19 @@ struct Finding {
     var moved: ItemID?
 }
 
+/// What was there before something else was opened.
+private struct Left {
+    let id: ItemID
+    let place: BookTime
+    let plays: Bool
+    let isWhole: Bool
+    let queue: Queue
+}
+
 /// How something comes to be played.
 extension Service {
-    /// Finds and opens an item and answers when it plays. What plays now goes on until the item is known to be playable.
+    /// Finds and opens an item and answers when it plays. What plays now goes on until the item has been found, and goes on
+    /// again if it cannot be played after all.
     ///
     /// - Parameter jump: where to begin; nil: where the listener is.
     /// - Parameter title: as far as it is known already.
@@ -37,6 +47,7 @@ extension Service {
         opening += 1
         let ticket = opening
         let source = source(of: id)
+        var left: Left?
         do throws(SourceError) {
             beginFinding(id, title, ticket)
             defer { endFinding(ticket) }
@@ -50,6 +61,7 @@ extension Service {
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || wish.plays && finding?.isHeld != true
+            left = whatIsLeft(for: found.id)
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
             let opened = try await opened(found, of: source)
@@ -59,10 +71,31 @@ extension Service {
                 knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: whole, as: wish)
         } catch {
-            if ticket == opening, player.isOpening { failed(id, error, isTold: wish.turns) }
+            if ticket == opening, player.isOpening { failed(id, error, isTold: wish.turns || left != nil) }
+            await goBack(to: left, ticket)
             throw ControlError(error)
         }
-        try await plays()
+        do throws(ControlError) { try await plays() } catch {
+            await goBack(to: left, ticket)
+            throw error
+        }
+    }
+
+    private func whatIsLeft(for id: ItemID) -> Left? {
+        guard player.phase == .playing || player.phase == .paused, let item = player.item, item.id != id else {
+            return nil
+        }
+        return Left(id: item.id, place: position, plays: player.wantsPlay, isWhole: isWhole, queue: queue)
+    }
+
+    /// Unless something else was asked for meanwhile.
+    private func goBack(to left: Left?, _ ticket: Int) async {
+        guard let left, ticket == opening, player.phase == .stopped else { return }
+        log.notice("what was asked for cannot be played; what was there before goes on")
+        line { $0 = left.queue }
+        isWhole = left.isWhole
+        send(.opening(play: left.plays, turns: true))
+        await open(again: left.id, at: left.place, play: left.plays, ticket)
     }
 
     private func opened(_ found: Found, of source: any Source) async throws(SourceError) -> Opened {

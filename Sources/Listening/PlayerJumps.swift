@@ -145,6 +145,9 @@ extension EngineFailure {
         }
     }
 
+    /// Over once the server answers anything at all.
+    var isSilence: Bool { if case .unreachable = self { true } else { false } }
+
     /// For people, with the next step.
     public var sentence: String {
         switch self {

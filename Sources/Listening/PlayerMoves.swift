@@ -394,7 +394,7 @@ extension Player {
         self.failures = failures
         effects.append(.unload)
         error = failure.sentence
-        isServersError = failure.mayReturn
+        isServersError = failure.isSilence
         if wasConfirmed { stalls += 1 }
         if wasPlaying, play, failure.mayReturn, stalls < Self.patience { return effects + retry(item, play: play) }
         self.failures = 0

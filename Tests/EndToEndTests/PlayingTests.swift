@@ -6,6 +6,34 @@ import Testing
 
 /// What playerctl and the commands do, and what the server then knows.
 @Suite struct PlayingTests {
+    /// The item is on the server, its audio is not.
+    @Test(arguments: [true, false]) func whatCannotBePlayedAfterAllStopsNothing(plays: Bool) async throws {
+        try await House.signedIn { house, _ in
+            let path = "\(Sounds.folder)/e2e/hour/one.mp3"
+            try await house.done("queue", "add", "three rooms")
+            try await house.done("play", path, "--at", "10")
+            if !plays { try await house.done("pause") }
+            // Where the session does not give it, the item is asked for it.
+            for path in ["/public/**", "/api/items/*/file/*"] {
+                house.server.fail(.status(404, body: "Not Found"), path: path, times: .max)
+            }
+            let outcome = try await house.dogear("play", "tidebook", "--at", "40")
+            #expect(outcome.code == 1 && outcome.errors.contains("no longer there"), "\(outcome)")
+            let back = try await house.status("back") {
+                $0.item?.kind == "file" && $0.state == (plays ? .playing : .paused)
+            }
+            #expect((9.5...30).contains(back.position) && back.queued == 1, "\(back)")
+            try await eventually("the desktop to see it") {
+                try await house.playerctl("metadata", "xesam:title") == "one" ? true : nil
+            }
+            // And where nothing was on, it is told why nothing is.
+            try await house.done("stop")
+            #expect(try await house.dogear("play", "tidebook").code == 1)
+            let none = try await house.status()
+            #expect(none.state == .stopped && none.error?.contains("no longer there") == true, "\(none)")
+        }
+    }
+
     @Test func aBookIsSteeredFromTheDesktop() async throws {
         try await House.signedIn { house, _ in
             let playing = try JSONDecoder().decode(
