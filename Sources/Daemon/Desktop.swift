@@ -46,7 +46,9 @@ extension Service: @LoopActor PlayerFace {
 
     func removeTrack(_ index: Int) {
         let key = key(ofTrack: index)
-        guard key == queue.present?.key else { return line { $0.remove(key) } }
+        let isOnItsWay = key == headedFor
+        if isOnItsWay || key != queue.present?.key { line { $0.remove(key) } }
+        guard isOnItsWay || key == queue.present?.key else { return }
         if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
     }
 

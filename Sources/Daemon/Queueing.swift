@@ -57,7 +57,9 @@ extension Service {
     /// Nobody waits for the answer: what goes wrong is told in the status.
     func go(to entry: Queue.Entry, _ way: Queue.Way, plays: Bool = false) {
         queueTrouble = nil
+        headedFor = entry.key
         going = Task { @LoopActor in
+            defer { if self.headedFor == entry.key { self.headedFor = nil } }
             if self.player.phase == .stopped, !plays { return await self.stand(at: entry, way) }
             let ticket = self.opening + 1
             do throws(ControlError) {

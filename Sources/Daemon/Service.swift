@@ -69,6 +69,8 @@ internal import Store
     var finding: Finding?
     /// The neighbour that was last gone to.
     var going: Task<Void, Never>?
+    /// Which one that is, until it plays or cannot.
+    var headedFor: Queue.Key?
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
     /// What can be gone on with.

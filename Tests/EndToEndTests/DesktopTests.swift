@@ -126,6 +126,22 @@ import Testing
         }
     }
 
+    /// The second while the first is still giving way to it.
+    @Test func whatIsRemovedOnItsWayDoesNotPlay() async throws {
+        try await House.with(keyring: .absent) { house in
+            let songs = try songs()
+            try await house.daemon()
+            try await house.done("play", songs[0], songs[1], songs[2])
+            let three = try await tracks(house)
+            #expect(three.count == 3)
+            async let first = call(house, ".TrackList", "RemoveTrack", "o", three[0])
+            async let second = call(house, ".TrackList", "RemoveTrack", "o", three[1])
+            #expect(try await [first.code, second.code] == [0, 0])
+            try await title(house, is: "C")
+            try await eventually("one track") { try await tracks(house).count == 1 ? true : nil }
+        }
+    }
+
     @Test func theQueueGoesRound() async throws {
         try await House.with(keyring: .absent) { house in
             let songs = try songs()
