@@ -29,7 +29,8 @@ import Testing
                 let kept = try await place(home, life)
                 let gone = seconds(ledger.death - known.at)
                 #expect(
-                    (known.place - Self.mostLost * known.rate...known.place + gone * known.rate + 0.5).contains(kept),
+                    (known.place - Self.mostLost * known.fastest...known.place + gone * known.rate + 0.5).contains(
+                        kept),
                     "life \(life): at \(known.place), then \(gone) s at \(known.rate); kept \(kept)")
                 daemon = try await home.daemon()
                 ledger.begins(at: .now)
@@ -48,10 +49,12 @@ import Testing
     }
 
     /// One life up to the moment before its end.
-    /// - Returns: where the listener was, at a time before now, and how fast it goes on from there.
+    /// - Returns: where the listener was, at a time before now, how fast it goes on from there, and went before at most.
     private func live(
         _ home: House, _ random: inout SeededNumbers, _ ledger: inout Ledger
-    ) async throws -> (place: Double, at: ContinuousClock.Instant, rate: Double) {
+    ) async throws -> (place: Double, at: ContinuousClock.Instant, rate: Double, fastest: Double) {
+        // What is lost was heard at the speed of before where it has just been changed.
+        var fastest = try await home.status().rate
         for _ in 0..<Int.random(in: 0...3, using: &random) {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: try await home.done("seek", "\(Int.random(in: 0...70, using: &random))")
@@ -61,7 +64,10 @@ import Testing
                 ledger.paused(at: .now)
                 try await home.done("play")
                 ledger.plays(at: .now)
-            case 3: try await home.done("speed", ["1", "1.5", "2"].randomElement(using: &random)!)
+            case 3:
+                let rate = [1, 1.5, 2].randomElement(using: &random)!
+                try await home.done("speed", "\(rate)")
+                fastest = max(fastest, rate)
             case 4: try await home.run("playerctl", ["-p", "dogear", "next"])
             default: try await Task.sleep(for: .milliseconds(Int.random(in: 0...1500, using: &random)))
             }
@@ -72,7 +78,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...400, using: &random)))
         let asked = ContinuousClock.now
         let last = try await home.status()
-        return (last.position, asked, last.rate)
+        return (last.position, asked, last.rate, fastest)
     }
 
     /// What the killed one left on the disk.
