@@ -76,7 +76,8 @@ extension Service {
             throw ControlError(error)
         }
         do throws(ControlError) { try await plays() } catch {
-            await goBack(to: left, ticket)
+            // Who stops it while it loads means that.
+            if player.error != nil { await goBack(to: left, ticket) }
             throw error
         }
     }
