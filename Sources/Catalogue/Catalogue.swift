@@ -38,7 +38,7 @@ public final class Catalogue: Sendable {
     private static func remove(_ path: String) { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
 
     private static func connect(_ path: String) throws -> DatabasePool {
-        if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+        try PrivateFiles.makeFolder(above: path)
         // SQLite gives the write-ahead log and the index of it the rights of the database itself.
         try PrivateFiles.makeFile(path)
         let pool = try DatabasePool(path: path, configuration: configuration())

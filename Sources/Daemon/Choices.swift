@@ -57,9 +57,7 @@ extension Service {
 
     /// A place was written down: what can be gone on with is something else where an item was begun or finished.
     func wrote(_ place: Place) {
-        guard begun.isNews(place) else { return }
-        begun.refresh()
-        librarian?.note([place])
+        if begun.heard(place) { librarian?.note([place]) }
     }
 
     /// Some list is another one now.
@@ -87,10 +85,12 @@ extension Service {
     /// - Parameter body: called when the items are others than before.
     func listen(_ body: @escaping () -> Void) { onChange = body }
 
-    /// - Returns: false if the item of this place was the last that was begun, or finished, before.
-    func isNews(_ place: Place) -> Bool {
+    /// A place was written down: looks again if that is news.
+    /// - Returns: false if its item was the last that was begun, or finished, before.
+    func heard(_ place: Place) -> Bool {
         if let last, last == (place.item, place.isFinished) { return false }
         last = (place.item, place.isFinished)
+        refresh()
         return true
     }
 

@@ -15,7 +15,7 @@ public final class FolderLock: Sendable {
     /// - Returns: nil if somebody else has it still.
     /// - Throws: where there can be no such file.
     public static func take(_ path: String, within limit: Duration) throws(FolderError) -> FolderLock? {
-        if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+        try PrivateFiles.makeFolder(above: path)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
         guard descriptor >= 0 else { throw FolderError(path: path, code: errno) }
         let end = ContinuousClock.now + limit

@@ -25,6 +25,11 @@ public enum PrivateFiles {
         if status.st_uid == geteuid() && status.st_mode & 0o777 != 0o700 { chmod(path, 0o700) }
     }
 
+    /// The one a file is, or is to be, in; see ``makeFolder(_:)``.
+    public static func makeFolder(above file: String) throws(FolderError) {
+        if let parent = parent(of: file) { try makeFolder(parent) }
+    }
+
     /// Makes the file, empty, if it is missing, checks that it can be written, and takes the rights of others away.
     public static func makeFile(_ path: String) throws(FolderError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)

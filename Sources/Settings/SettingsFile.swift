@@ -69,7 +69,7 @@ struct SettingsFile {
             after.leaves.filter({ $0.key != key.rawValue }) == leaves.filter({ $0.key != key.rawValue })
         else { throw .tangled(key: key.rawValue, where: place) }
         do {
-            if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+            try PrivateFiles.makeFolder(above: path)
             if changed != text { try PrivateFiles.replace(path, with: Array(changed.utf8)) }
         } catch { throw .file(error) }
         return after.settings().settings

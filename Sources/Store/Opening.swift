@@ -49,12 +49,11 @@ struct Opening {
     /// Room enough on its disk for the log to grow.
     var hasRoom: Bool {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        var facts = statvfs()
-        return statvfs(folder, &facts) != 0 || UInt64(facts.f_bavail) * UInt64(facts.f_frsize) >= 64 << 10
+        return (try? Room.left(in: folder)).map { $0 >= 64 << 10 } ?? true
     }
 
     private func makeFolder() throws {
-        if let slash = path.lastIndex(of: "/") { try PrivateFiles.makeFolder(String(path[..<slash])) }
+        try PrivateFiles.makeFolder(above: path)
     }
 
     func connect() throws -> DatabaseQueue {
