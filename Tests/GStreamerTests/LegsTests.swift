@@ -64,21 +64,32 @@ import Testing
         #expect(legs.heard?.track == 1, "one that is only a buffer long, too")
     }
 
-    /// A sink that takes two seconds before they are heard, as sound cards do that want to sleep.
-    private func rig(_ name: String) -> Rig {
-        Rig(name, sink: "queue max-size-time=2000000000 max-size-buffers=0 max-size-bytes=0 ! fakesink sync=true")
+    /// A sink that takes seconds of sound before they are heard, as sound cards do that want to sleep.
+    private func rig(_ name: String, ahead: Int = 2) -> Rig {
+        Rig(
+            name, sink: "queue max-size-time=\(ahead)000000000 max-size-buffers=0 max-size-bytes=0 ! fakesink sync=true"
+        )
     }
 
-    /// - Returns: how much later by the clock each place was reached at the earliest.
-    private func elapsed(_ rig: Rig, until end: Double) async throws -> [(place: Double, seconds: Double)] {
+    private struct Sight {
+        let place: Double
+        /// Seconds since it began to play, right before and right after the look.
+        let time: ClosedRange<Double>
+    }
+
+    /// - Returns: the places that were passed through, never backwards.
+    private func sights(_ rig: Rig, until end: Double) async throws -> [Sight] {
         let begin = ContinuousClock.now
+        func passed() -> Double { (ContinuousClock.now - begin) / .seconds(1) }
         rig.engine.play(rig.load)
-        var seen: [(place: Double, seconds: Double)] = []
+        var seen: [Sight] = []
+        var before = passed()
         while let place = rig.engine.position(rig.load)?.seconds {
             #expect(place >= seen.last?.place ?? 0)
-            seen.append((place, (ContinuousClock.now - begin) / .seconds(1)))
-            guard place < end, seen.last!.seconds < 180 * Double(Sanitizer.patience) else { break }
+            seen.append(Sight(place: place, time: before...passed()))
+            guard place < end, before < 180 * Double(Sanitizer.patience) else { break }
             try await Task.sleep(for: .milliseconds(5))
+            before = passed()
         }
         return seen
     }
@@ -87,16 +98,17 @@ import Testing
         let parts = try (0..<3).map { try Sounds.tone("part\($0).flac", seconds: 6, offset: Double($0) * 6) }
         let rig = rig("deep-\(rate)")
         _ = try await rig.open(files(parts, seconds: 6), at: .seconds(3), rate: rate)
-        for (place, seconds) in try await elapsed(rig, until: 13) {
-            #expect(place - 3 <= seconds * rate + 0.1, "\(place) after \(seconds)")
+        for sight in try await sights(rig, until: 13) {
+            #expect(sight.place - 3 <= sight.time.upperBound * rate + 0.1, "\(sight)")
         }
         // The next file is in the sink by now: nobody moves in that one.
         rig.engine.seek(rig.load, to: .seconds(10.8))
         #expect(try await rig.word() == .seeked(to: .seconds(10.8)))
-        let seen = try await elapsed(rig, until: 13)
+        let seen = try await sights(rig, until: 13)
         let first = try #require(seen.first)
-        for (place, seconds) in seen {
-            #expect(place - first.place <= (seconds - first.seconds) * rate + 0.1, "\(place) after \(seconds)")
+        for sight in seen {
+            let passed = sight.time.upperBound - first.time.lowerBound
+            #expect(sight.place - first.place <= passed * rate + 0.1, "\(sight)")
         }
     }
 
@@ -104,8 +116,8 @@ import Testing
         let parts = try (0..<10).map { try Sounds.tone("brief\($0).flac", seconds: 0.6, offset: Double($0) * 0.6) }
         let rig = rig("deep-short")
         _ = try await rig.open(files(parts, seconds: 0.6))
-        for (place, seconds) in try await elapsed(rig, until: 5.9) {
-            #expect(place <= seconds + 0.1, "\(place) after \(seconds)")
+        for sight in try await sights(rig, until: 5.9) {
+            #expect(sight.place <= sight.time.upperBound + 0.1, "\(sight)")
         }
         #expect(try await rig.word() == .ended)
     }
@@ -113,16 +125,20 @@ import Testing
     /// It is told when it is heard, also when the sound stands in between.
     @Test func aSilenceThatLiesInTheSinkIsNotLeftOutYet() async throws {
         let path = try Sounds.tone(
-            "deep-silence.flac", seconds: 20, options: ["-af", "volume=0:enable='between(t,3,9)'"])
-        let rig = rig("deep-silence")
+            "deep-silence.flac", seconds: 30, options: ["-af", "volume=0:enable='between(t,12,20)'"])
+        let rig = rig("deep-silence", ahead: 12)
         rig.engine.setSound(SoundOptions(skipsSilence: true))
-        _ = try await rig.open(files([path], seconds: 20), at: .seconds(1))
-        _ = try await elapsed(rig, until: 2)
+        _ = try await rig.open(files([path], seconds: 30), at: .seconds(8))
+        _ = try await sights(rig, until: 8.5)
         rig.engine.pause(rig.load)
+        // By now the sink has all that comes before the silence and some of what comes after it.
         let stood = try await rig.still().seconds
-        #expect((2...3.3).contains(stood) && rig.reports.all.allSatisfy { $0.word != .skipped })
-        for (place, seconds) in try await elapsed(rig, until: 8) {
-            #expect(place < 3.5 ? place <= stood + seconds + 0.1 : seconds > 3.15 - stood, "\(place) after \(seconds)")
+        #expect((8.5...12.3).contains(stood) && rig.reports.all.allSatisfy { $0.word != .skipped })
+        for sight in try await sights(rig, until: 18) {
+            let isEarly = sight.place < 12.5
+            #expect(
+                isEarly ? sight.place <= stood + sight.time.upperBound + 0.1 : sight.time.upperBound > 12.15 - stood,
+                "\(sight)")
         }
         #expect(try await rig.word() == .skipped)
     }
