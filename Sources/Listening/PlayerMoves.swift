@@ -346,7 +346,11 @@ extension Player {
         guard let item, isConfirmed else { return [] }
         target = nil
         // A jump to the very end, a bar dragged too far: nobody heard the end.
-        if let landed = landed?.place, item.duration - landed < .second { return fellOff(item, at: landed, now) }
+        if let landed = landed?.place, item.duration - landed < .second {
+            // What repeats does so from wherever its end is reached.
+            if lineup.loop == .track, sleep == nil, let part { return again(from: part.start, now) }
+            return fellOff(item, at: landed, now)
+        }
         let sleeps = endsListening()
         if !sleeps, lineup.loop == .track, let part { return again(from: part.start, now) }
         let slept = sleeps ? sleepAtEnd(of: item) : []

@@ -287,6 +287,16 @@ extension Queue {
         #expect(desk.heard?.place == .seconds(120) && desk.heard?.listened == .seconds(2))
     }
 
+    @Test func whatRepeatsDoesSoAlsoAfterAJumpToItsVeryEnd() {
+        var desk = desk(at: 170, Lineup(loop: .track))
+        desk.send(.seek(to: .seconds(179.5)))
+        desk.report(.seeked(to: .seconds(179.5)))
+        desk.pass(0.5)
+        desk.report(.ended)
+        #expect(desk.effects.contains(.reopen(emma.id, at: .seconds(120), play: true, after: .zero)))
+        #expect(!desk.effects.contains(.finished(emma.id)))
+    }
+
     @Test func anItemGoesRoundWhereNothingElseWaits() {
         var desk = desk(plain, at: 90, Lineup(loop: .queue))
         desk.pass(10)
