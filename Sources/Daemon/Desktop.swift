@@ -12,7 +12,7 @@ func processID() -> Int32 { getpid() }
 
 /// What MPRIS clients ask for.
 extension Service: @LoopActor PlayerFace {
-    var partPosition: BookTime { heldPosition ?? player.partPosition(engine: engine.position(player.load)) }
+    var partPosition: BookTime { positionBetween ?? player.partPosition(engine: engine.position(player.load)) }
     var tracks: TrackRows { lists.tracks }
     var playlists: PlaylistRows { lists.playlists }
     var mimeTypes: [String] { mediaTypes }

@@ -46,7 +46,7 @@ extension Service {
     /// Tells what became of lists since they were last told of.
     func announceLists() {
         // Of an item that is only on its way nothing is shown.
-        guard player.turning == nil, lists.isStale || lists.made != Lists.Made(player) else { return }
+        guard !isBetween, lists.isStale || lists.made != Lists.Made(player) else { return }
         let old = lists
         refreshLists()
         guard ownsMPRIS else { return }

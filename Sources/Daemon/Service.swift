@@ -97,8 +97,7 @@ internal import Store
     private var reopenTimer: LoopTimer?
     private(set) var ownsMPRIS = false
     private var nameMPRIS = MPRISName.bus
-    /// What is shown as position while one item gives way to another.
-    private(set) var heldPosition: BookTime?
+    var between: Between?
     private var isAnnouncing = false
     let onQuit: @LoopActor () -> Void
 
@@ -207,16 +206,12 @@ internal import Store
     }
 
     /// One PropertiesChanged with all that changed, then Seeked where the position jumped, then what became of lists.
-    private func announce(seeked: Bool) {
+    func announce(seeked: Bool) {
         ownMPRIS(player.item != nil)
-        if player.turning == nil {
-            heldPosition = nil
-        } else if heldPosition == nil {
-            heldPosition = player.turning == .rolled ? shown.length : partPosition
-        }
-        let new = PlayerProperties(of: player, previous: shown)
+        lookBetween()
+        let new = PlayerProperties(of: player, previous: shown, isBrief: between?.isBrief ?? false)
         let changes = new.changes(since: shown)
-        let seeked = seeked && player.turning == nil
+        let seeked = seeked && !isBetween
         shown = new
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)

@@ -17,6 +17,8 @@ public protocol PlayerFace: AnyObject {
     /// As last announced.
     var playlists: PlaylistRows { get }
     func send(_ event: Player.Event)
+    /// Answers when what `body` brings about is heard, or cannot be; soon, whatever becomes of it.
+    func answer(_ reply: Reply, after body: () -> Void)
     func setLoop(_ loop: Queue.Loop)
     func setShuffle(_ isOn: Bool)
     /// Opens and plays; answers when it plays or cannot.
@@ -66,12 +68,12 @@ public let rootInterface = BusInterface<any PlayerFace>(
 public let playerInterface = BusInterface<any PlayerFace>(
     MPRISName.player,
     [
-        event("Next") { _ in .next },
-        event("Previous") { _ in .previous },
+        heard("Next", .next),
+        heard("Previous", .previous),
         event("Pause") { _ in .pause(.listener) },
-        event("PlayPause") { _ in .toggle },
+        heard("PlayPause", .toggle),
         event("Stop") { _ in .stop },
-        event("Play") { _ in .play },
+        heard("Play", .play),
         event("Seek", ["Offset": .int64]) { .seekPart(by: BookTime(microseconds: try $0[0].int64())) },
         .method("SetPosition", in: ["TrackId": .objectPath, "Position": .int64]) { face, arguments in
             // A track that is no longer the present one: the client was late, and the specification wants silence.
@@ -120,6 +122,11 @@ private func loopStatus(_ loop: Queue.Loop) -> String {
     case .track: "Track"
     case .queue: "Playlist"
     }
+}
+
+/// A method that is one event for the Player, and may have something else be heard.
+private func heard(_ name: String, _ event: Player.Event) -> BusInterface<any PlayerFace>.Member {
+    .later(name) { face, _, reply in face.answer(reply) { face.send(event) } }
 }
 
 /// A method that is one event for the Player.

@@ -26,12 +26,14 @@ public struct PlayerProperties: Sendable {
     /// What the metadata was made of: comparing this costs nothing where comparing a whole dictionary would.
     private let made: MetadataKey
 
-    /// - Parameter previous: its metadata is kept where nothing it is made of has changed.
-    public init(of player: Player, previous: PlayerProperties? = nil) {
-        if let previous, let turn = player.turning {
+    /// - Parameters:
+    ///   - previous: its metadata is kept where nothing it is made of has changed.
+    ///   - isBrief: what was heard was cut off a moment ago, and still shows.
+    public init(of player: Player, previous: PlayerProperties? = nil, isBrief: Bool = false) {
+        if let previous, isBrief || player.turning != nil {
             // One item gives way to another. What was heard to its end still shows until the next one is heard.
             self = previous
-            if turn == .cut || !player.wantsPlay, status == .playing { status = .paused }
+            if !isBrief, player.turning == .cut || !player.wantsPlay, status == .playing { status = .paused }
         } else {
             status = Self.status(player, previous)
             rate = player.rate

@@ -90,15 +90,8 @@ public let trackListInterface = BusInterface<any PlayerFace>(
                 reply.fail(error)
             }
         },
-        .method("RemoveTrack", in: ["TrackId": .objectPath]) { face, arguments in
-            let id = try arguments[0].objectPath()
-            if face.tracks.canEdit, let index = face.tracks.index(of: id) { face.removeTrack(index) }
-            return []
-        },
-        .method("GoTo", in: ["TrackId": .objectPath]) { face, arguments in
-            if let index = face.tracks.index(of: try arguments[0].objectPath()) { face.goTo(track: index) }
-            return []
-        },
+        onTrack("RemoveTrack") { face, index in if face.tracks.canEdit { face.removeTrack(index) } },
+        onTrack("GoTo") { $0.goTo(track: $1) },
         .signal("TrackListReplaced", ["Tracks": .array(.objectPath), "CurrentTrack": .objectPath]),
         .signal("TrackAdded", ["Metadata": .variants, "AfterTrack": .objectPath]),
         .signal("TrackRemoved", ["TrackId": .objectPath]),
@@ -108,3 +101,17 @@ public let trackListInterface = BusInterface<any PlayerFace>(
             get: { .array(.objectPath, $0.tracks.ids.map(Value.objectPath)) }),
         .property("CanEditTracks", .bool, get: { .bool($0.tracks.canEdit) }),
     ])
+
+/// A method on a track; of one that is not in the list it does nothing, as the specification wants.
+private func onTrack(
+    _ name: String, _ body: @escaping @Sendable (any PlayerFace, Int) -> Void
+) -> BusInterface<any PlayerFace>.Member {
+    .later(name, in: ["TrackId": .objectPath]) { face, arguments, reply in
+        do throws(BusError) {
+            guard let index = face.tracks.index(of: try arguments[0].objectPath()) else { return reply([]) }
+            face.answer(reply) { body(face, index) }
+        } catch {
+            reply.fail(error)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import DBus
+internal import EventLoop
+internal import Listening
+
+/// What was heard is over and what is wanted is not heard yet: what everyone is shown meanwhile.
+struct Between {
+    /// Where the sound was left, in the track that is shown.
+    fileprivate(set) var position: BookTime
+    fileprivate let since: Int64
+    /// It has only begun: to everyone who looks it plays on, so that nothing flickers where it is over in a moment.
+    fileprivate(set) var isBrief: Bool
+    fileprivate var timer: LoopTimer?
+
+    /// Longer than another file takes to be heard, too short to be told that it is silent.
+    fileprivate static let brief = BookTime.seconds(0.25)
+    /// No caller waits longer for what it asked for to be heard.
+    fileprivate static let patience = BookTime.second
+}
+
+extension Service {
+    /// Nothing of what is to come is shown yet.
+    var isBetween: Bool { player.turning != nil || between?.isBrief == true }
+
+    /// Where everyone who followed the signals thinks it is; nil where the sound itself tells.
+    var positionBetween: BookTime? {
+        guard let between, isBetween else { return nil }
+        guard between.isBrief else { return between.position }
+        let passed = BookTime(microseconds: time.now.monotonic - between.since)
+        return min(between.position + .seconds(passed.seconds * shown.rate), shown.length)
+    }
+
+    /// To be called before what is shown is made anew.
+    func lookBetween() {
+        let isOnItsWay = player.isUnderWay && !player.isBuffering
+        guard isOnItsWay, between != nil || player.turning != nil || shown.status == .playing else {
+            between?.timer?.cancel()
+            between = nil
+            return
+        }
+        if between == nil {
+            // What came to its end stands at its end, however long it takes.
+            let isCut = player.turning != .rolled && shown.status == .playing
+            between = Between(
+                position: player.turning == .rolled ? shown.length : partPosition, since: time.now.monotonic,
+                isBrief: isCut)
+            if isCut {
+                between?.timer = time.timer(after: Between.brief) {
+                    self.endBrief()
+                    self.announce(seeked: false)
+                }
+            }
+        }
+        if !player.wantsPlay { endBrief() }
+    }
+
+    private func endBrief() {
+        guard between?.isBrief == true, let position = positionBetween else { return }
+        between?.timer?.cancel()
+        between?.position = position
+        between?.isBrief = false
+    }
+
+    /// - Returns: when what this brings about is heard, or cannot be, but not much later than a caller is willing to wait:
+    ///   who asks then reads what has become of it.
+    func answer(_ reply: Reply, after body: () -> Void) {
+        going = nil
+        let phase = player.phase
+        body()
+        let going = going
+        guard going != nil || player.isUnderWay && player.wantsPlay && player.phase != phase else { return reply([]) }
+        let timer = time.timer(after: Between.patience) { reply([]) }
+        Task { @LoopActor in
+            await going?.value
+            if self.player.isUnderWay, self.player.wantsPlay { try? await self.plays() }
+            timer.cancel()
+            reply([])
+        }
+    }
+}
+
+extension Player {
+    /// The source is asked, or the engine has yet to confirm a place.
+    var isUnderWay: Bool {
+        switch phase {
+        case .opening, .loading: true
+        case .empty, .playing, .paused, .stopped: false
+        }
+    }
+}
