@@ -162,8 +162,7 @@ extension ShelfClient {
             "HEAD", server.url(["public", "session", session, "track", "\(index)"]), headers: secrets.headers,
             caFile: account.caFile, timeout: 15)
         guard let response = try? await transport.send(request) else { return false }
-        let type = response[header: "Content-Type"]?.lowercased() ?? ""
-        let isAudio = (200..<300).contains(response.status) && !type.hasPrefix("text/")
+        let isAudio = (200..<300).contains(response.status) && !response.isText
         if isAudio || response.status == 404 || response.status == 200 { hasPublicTracks = isAudio }
         return isAudio
     }

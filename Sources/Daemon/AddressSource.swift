@@ -33,7 +33,7 @@ actor AddressSource: Source {
             // All of it may be here.
             item = played.streamed(from: stream)
         } else if let problem {
-            throw SourceError(.unreachable, "\(problem); check the network and the address")
+            throw problem
         } else {
             item = try await look(at: address, stream)
         }
@@ -65,19 +65,25 @@ actor AddressSource: Source {
         return kept
     }
 
-    /// Where it is today: an address may only point at another. And why nobody could be asked there.
-    private func stream(at address: WebAddress) async -> (AudioStream, problem: TransportError?) {
+    /// Where it is today: an address may only point at another. And why asking there for audio is no use.
+    private func stream(at address: WebAddress) async -> (AudioStream, problem: SourceError?) {
         var place = address
         var authorization = address.authorization
-        var problem: TransportError?
+        var problem: SourceError?
         for _ in 0..<5 {
             let headers = authorization.map { [HTTPHeader("Authorization", $0)] } ?? []
             let answer: HTTPResponse
             do throws(TransportError) {
                 answer = try await transport.send(HTTPRequest("HEAD", place.url, headers: headers, timeout: 10))
             } catch {
-                if error.isFinal { problem = error }
+                if error.isFinal {
+                    problem = SourceError(.unreachable, "\(error); check the network and the address")
+                }
                 break
+            }
+            if (200..<300).contains(answer.status), answer.isText {
+                problem = SourceError(
+                    .failed, "\(place.host) has a web page there; play the address of the audio itself")
             }
             guard (300..<400).contains(answer.status), let location = answer[header: "Location"],
                 let next = place.redirected(to: location)

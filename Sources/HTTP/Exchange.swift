@@ -69,6 +69,14 @@ public struct HTTPResponse: Sendable {
         let wanted = name.lowercased()
         return headers.first { $0.name.lowercased() == wanted }?.value
     }
+
+    /// Something to read, where audio or a picture was asked for: what stands between us and the server says it, a portal
+    /// that wants a login, a proxy with bad news, or the address is wrong.
+    public var isText: Bool {
+        let type = self[header: "Content-Type"]?.lowercased() ?? ""
+        return type.hasPrefix("text/")
+            || ["html", "json", "xml"].contains { type.hasPrefix("application/") && type.contains($0) }
+    }
 }
 
 /// Carries requests to servers. The room Curl has the real one. Redirects are not followed.

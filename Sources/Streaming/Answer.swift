@@ -23,7 +23,7 @@ enum Answer: Equatable {
         switch head.status {
         case 200, 206:
             self =
-                Self.isPage(head[header: "Content-Type"]?.lowercased() ?? "")
+                head.isText
                 ? .later(reason: "answers with a web page instead of audio", retryAfter: nil)
                 : Self.body(head, askedFrom: offset)
         case 416:
@@ -37,12 +37,6 @@ enum Answer: Equatable {
             self = .later(reason: "has too many requests for now", retryAfter: seconds.map { Double($0) })
         default: self = other
         }
-    }
-
-    /// From what stands between us and the server: a portal that wants a login, a proxy with bad news.
-    private static func isPage(_ type: String) -> Bool {
-        type.hasPrefix("text/")
-            || ["html", "json", "xml"].contains { type.hasPrefix("application/") && type.contains($0) }
     }
 
     private static func body(_ head: HTTPResponse, askedFrom offset: Int64?) -> Answer {

@@ -29,6 +29,8 @@ import Testing
             case "/go": LoopbackServer.response("302 Found", headers: ["Location": "/locked.m4b\(query)"])
             case "/locked.m4b" where !isKnown: LoopbackServer.response("401 Unauthorized", body: Array("who?".utf8))
             case "/locked.m4b", "/free.m4b": LoopbackServer.file(audio, type: "audio/mp4", for: request)
+            case "/page":
+                LoopbackServer.response("200 OK", headers: ["Content-Type": "text/html"], body: Array("<p>".utf8))
             default: LoopbackServer.response("404 Not Found", body: Array("nothing".utf8))
             }
         let head = whole.count - (whole.firstRange(of: Array("\r\n\r\n".utf8)).map { whole.count - $0.upperBound } ?? 0)
@@ -66,6 +68,10 @@ import Testing
                 #expect(try await house.playerctl("metadata", "mpris:length").hasPrefix("100"))
                 let none = try await house.dogear("play", "\(server.address)/none.mp3")
                 #expect(none.code == 2 && none.errors.contains("127.0.0.1"), "\(none)")
+                // Who asked for a page has a wrong address, and is told so at once: it is asked for once.
+                let page = try await house.dogear("play", "\(server.address)/page")
+                #expect(page.code == 1 && page.errors.contains("has a web page there"), "\(page)")
+                #expect(server.requests.filter { $0.path == "/page" }.count == 1)
                 // Where nobody listens, nothing is waited for.
                 let nobody = try await house.dogear("play", "http://127.0.0.1:1/none.mp3")
                 #expect(nobody.code == 4 && nobody.errors.contains("check the network and the address"), "\(nobody)")
