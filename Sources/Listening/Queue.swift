@@ -78,14 +78,21 @@ public struct Queue: Hashable, Sendable {
     public init(_ items: [Item] = []) { for item in items where !contains(item.id) { append(item) } }
 
     /// As it was kept.
-    public init(entries: [Entry], loop: Loop, shuffledWith seed: UInt64?) {
-        for entry in entries where !line.contains(where: { $0.key == entry.key }) { self.entries.append(entry) }
+    public init(
+        played: [Entry] = [], present: Entry? = nil, entries: [Entry], isUnderWay: Bool = false, loop: Loop,
+        shuffledWith seed: UInt64?
+    ) {
+        self.present = present
+        for entry in played.suffix(Self.memory) where !has(entry) { self.played.append(entry) }
+        for entry in entries where !has(entry) { self.entries.append(entry) }
+        self.isUnderWay = isUnderWay && present != nil
         self.loop = loop
         isShuffled = seed != nil
         self.seed = seed ?? 0
     }
 
     public var items: [Item] { entries.map(\.item) }
+    private func has(_ entry: Entry) -> Bool { line.contains { $0.key == entry.key } }
     public func contains(_ id: ItemID) -> Bool { entries.contains { $0.item.id == id } }
 
     /// All of it, as a list that is played from its start to its end.
@@ -229,8 +236,17 @@ public struct Queue: Hashable, Sendable {
         present = new
     }
 
-    /// Known from an earlier run: can be gone on with. What waits keeps waiting.
-    public mutating func restore(_ item: Item) { present = entry(item) }
+    /// Known from an earlier run: can be gone on with. What waits keeps waiting, and what led to it stays behind it.
+    public mutating func restore(_ item: Item) {
+        if present?.item.id == item.id {
+            present?.item = item
+        } else if let earlier = played.last(where: { $0.item.id == item.id }) {
+            begin(item, earlier.key, .back)
+        } else {
+            (played, present, isUnderWay) = ([], nil, false)
+            present = entry(item)
+        }
+    }
 
     private mutating func append(_ item: Item, _ playlist: String? = nil) {
         entries.append(entry(item, playlist))

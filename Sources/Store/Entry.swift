@@ -184,14 +184,19 @@ public enum Entry: Hashable, Sendable {
 
     private static func write(_ queue: Queue, to db: Database) throws {
         try db.run("DELETE FROM queue", [])
-        for entry in queue.entries {
-            try db.run(
-                "INSERT INTO queue (item, copy, playlist, isNext, round, json) VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    entry.item.id.description, entry.copy, entry.playlist, entry.isNext, entry.round,
-                    try ItemRecord(entry.item).json(),
-                ])
+        let present = queue.present.map { [$0] } ?? []
+        for (stand, entries) in [(-1, queue.played), (0, present), (1, queue.entries)] {
+            for entry in entries {
+                try db.run(
+                    "INSERT INTO queue (item, copy, playlist, isNext, round, json, stand) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        entry.item.id.description, entry.copy, entry.playlist, entry.isNext, entry.round,
+                        try ItemRecord(entry.item).json(), stand,
+                    ])
+            }
         }
+        try db.run(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.underWay', ?)", [queue.isUnderWay ? "1" : ""])
         try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.loop', ?)", [queue.loop.rawValue])
         try db.run(
             "INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.seed', ?)",

@@ -116,15 +116,19 @@ extension Store {
         }
     }
 
-    /// What waits, and how it goes on.
+    /// What waits and what was played before, and how it goes on.
     public func queue() async throws(StoreError) -> Queue {
         try await perform { db in
             let rows = try Row.fetchAll(db.kept("SELECT * FROM queue ORDER BY number"))
             func meta(_ key: String) throws -> String? {
                 try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = ?"), arguments: [key])
             }
+            func entries(_ stand: Int64) -> [Queue.Entry] {
+                rows.filter { $0.number("stand") == stand }.compactMap(Queue.Entry.init)
+            }
             return Queue(
-                entries: rows.compactMap(Queue.Entry.init),
+                played: entries(-1), present: entries(0).first, entries: entries(1),
+                isUnderWay: try meta("queue.underWay") == "1",
                 loop: try meta("queue.loop").flatMap(Queue.Loop.init) ?? .off,
                 shuffledWith: try meta("queue.seed").flatMap(UInt64.init))
         }

@@ -13,6 +13,7 @@ enum Schema {
         migrator.registerMigration("v4") { try $0.execute(sql: v4) }
         migrator.registerMigration("v5") { try $0.execute(sql: v5) }
         migrator.registerMigration("v6") { try $0.execute(sql: v6) }
+        migrator.registerMigration("v7") { try $0.execute(sql: v7) }
         return migrator
     }()
 
@@ -100,6 +101,9 @@ enum Schema {
 
     /// An account that was logged out of is remembered: logging in again gives back what hangs on its id.
     private static let v6 = "ALTER TABLE accounts ADD COLUMN isRemoved INTEGER NOT NULL DEFAULT 0"
+
+    /// The queue knows what was played before: -1, the present one: 0, and what waits: 1.
+    private static let v7 = "ALTER TABLE queue ADD COLUMN stand INTEGER NOT NULL DEFAULT 1"
 
     /// What the history holds at most: so many rows, and nothing older than two years, in milliseconds.
     static let historyRows = 5000

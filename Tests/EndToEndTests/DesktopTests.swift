@@ -169,6 +169,28 @@ import Testing
         }
     }
 
+    @Test func whatWasPlayedBeforeOutlivesTheDaemon() async throws {
+        try await House.with(keyring: .absent) { house in
+            let songs = try songs()
+            try await house.daemon()
+            try await house.done("play", songs[0], songs[1], songs[2])
+            let line = try await tracks(house)
+            #expect(try await call(house, ".TrackList", "GoTo", "o", line[1]).code == 0)
+            try await title(house, is: "B")
+            let active = try #require(try await get(house, ".Playlists", "ActivePlaylist") as? [Any])
+            #expect(active.first as? Bool == true)
+            #expect(try await tracks(house) == line)
+            try await house.kill()
+            try await house.daemon()
+            try await house.status("as it was left") { $0.item?.title == "B" && $0.queued == 1 }
+            #expect(try await tracks(house) == line)
+            #expect((try await get(house, ".Playlists", "ActivePlaylist") as? [Any])?.first as? Bool == true)
+            #expect(try await call(house, ".TrackList", "GoTo", "o", line[0]).code == 0)
+            try await title(house, is: "A")
+            #expect(try await house.status().queued == 2)
+        }
+    }
+
     /// `(oss)` each.
     private func lists(_ house: House) async throws -> [[String]] {
         let answer = try await call(house, ".Playlists", "GetPlaylists", "uusb", "0", "9", "User", "false")

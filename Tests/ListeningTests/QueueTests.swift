@@ -77,6 +77,20 @@ extension Queue {
         #expect(queue.present?.item.title == "Y")
     }
 
+    @Test func anEarlierRunsLineIsGoneOnWith() {
+        var queue = Queue(["A", "B", "C", "D"].map(item))
+        for _ in 1...3 { _ = queue.goOn() }
+        #expect(queue.line.map(\.item.title) == ["A", "B", "C", "D"] && queue.present?.item.title == "C")
+        let kept = queue
+        queue.restore(item("C"))
+        #expect(queue == kept)
+        queue.restore(item("A"))
+        #expect(queue.present?.item.title == "A" && queue.items.map(\.title) == ["B", "C", "D"], "it is gone back to")
+        queue = kept
+        queue.restore(item("X"))
+        #expect(queue.line.map(\.item.title) == ["X", "D"] && queue.previous == nil && !queue.isUnderWay)
+    }
+
     @Test func roundAndRound() {
         var queue = Queue(["A", "B"].map(item))
         queue.loop = .queue

@@ -50,6 +50,11 @@ import Testing
                 let queue = try await store.queue()
                 #expect(queue.loop == .queue && queue.isShuffled && queue.seed == .max && queue.next?.isNext == true)
             }
+            if version >= "v7" {
+                let queue = try await store.queue()
+                #expect(queue.line.map(\.item.title) == ["Edda", "Kalevala", "Saga"] && queue.isUnderWay)
+                #expect(queue.previous?.item.title == "Edda" && queue.present?.playlist == "latest")
+            }
             #expect(try await store.formerAccounts().map(\.user) == (version < "v6" ? [] : ["max"]))
             // And written as today's.
             try await store.write(.queue(Queue([try #require(try await store.item(Self.saga))])))

@@ -160,6 +160,16 @@ import Testing
             try await store.write(.queue(queue))
             #expect(try await store.queue() == queue)
             #expect(queue.entries.map(\.copy) == [1, 0, 0, 0] && queue.entries.last?.playlist == "latest")
+            for way in [Queue.Way.onward, .onward] {
+                let next = try #require(queue.next)
+                queue.begin(next.item, next.key, way)
+            }
+            queue.loop = .off
+            let next = try #require(queue.next)
+            queue.begin(next.item, next.key, .onward)
+            #expect(queue.previous != nil && queue.isUnderWay)
+            try await store.write(.queue(queue))
+            #expect(try await store.queue() == queue)
             try await store.write(.queue(Queue()))
             #expect(try await store.queue() == Queue())
         }
