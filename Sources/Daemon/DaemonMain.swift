@@ -151,12 +151,6 @@ private func blockedSignals() -> sigset_t {
     private static let alreadyRuns = ControlError(
         .failed, "a dogear daemon already runs on this session bus; 'dogear status' asks it")
 
-    private func isOwned(_ name: String) async -> Bool {
-        let bus = "org.freedesktop.DBus"
-        let answer = try? await self.bus?.call(bus, "/org/freedesktop/DBus", bus, "NameHasOwner", [.string(name)])
-        return (try? answer?.first?.bool()) ?? false
-    }
-
     /// Two that write into one journal would each undo what the other heard.
     private func takeLock(_ paths: Paths, unlessOwned name: String) async throws {
         do throws(FolderError) { lock = try FolderLock.take(paths.lock, within: .zero) } catch {
@@ -164,7 +158,7 @@ private func blockedSignals() -> sigset_t {
             return log.warning("the folder cannot be locked", metadata: ["why": "\(error)"])
         }
         if lock != nil { return }
-        if await isOwned(name) { throw Self.alreadyRuns }
+        if let bus, await bus.hasOwner(name) { throw Self.alreadyRuns }
         // One that leaves has let go of its name before it has written everything.
         lock = try FolderLock.take(paths.lock, within: .seconds(3))
         if lock != nil { return }

@@ -33,11 +33,7 @@ extension Service {
     /// - Returns: nil where systemd does not look after the session.
     private func unitCheck() async -> Check? {
         let (name, unit) = ("systemd unit", "dogear.service")
-        do throws(BusError) {
-            let owned = try await ask(
-                "org.freedesktop.DBus", "/org/freedesktop/DBus", "NameHasOwner", [.string("org.freedesktop.systemd1")])
-            guard try owned.first?.bool() == true else { return nil }
-        } catch { return nil }
+        guard await bus.hasOwner("org.freedesktop.systemd1", timeout: Self.patience) else { return nil }
         do throws(BusError) {
             let state = try await ask(
                 "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "GetUnitFileState", [.string(unit)],
@@ -54,11 +50,13 @@ extension Service {
         }
     }
 
+    /// Microseconds for an answer of what is on this computer.
+    private static let patience: UInt64 = 5_000_000
+
     private func ask(
         _ destination: String, _ path: String, _ member: String, _ arguments: [Value] = [], interface: String? = nil
     ) async throws(BusError) -> [Value] {
-        // Seconds at most: it is on this computer.
-        try await bus.call(destination, path, interface ?? destination, member, arguments, timeout: 5_000_000)
+        try await bus.call(destination, path, interface ?? destination, member, arguments, timeout: Self.patience)
     }
 
     // MARK: Disk

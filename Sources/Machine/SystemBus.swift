@@ -67,11 +67,9 @@ internal import SDBus
             onChange(values[2] != .string(""))
         }
         Task { @LoopActor [weak self] in
-            // Asked this way nobody is started.
-            let answer = try? await bus.call(
-                Self.driver, "/org/freedesktop/DBus", Self.driver, "NameHasOwner", [.string(name)])
+            let isThere = await bus.hasOwner(name)
             guard self?.match != nil else { return }
-            onChange(answer?.first == .bool(true))
+            onChange(isThere)
         }
     }
 

@@ -54,6 +54,15 @@ extension Bus {
         }
     }
 
+    /// Whether anyone has this name now, as far as the bus tells; nobody is started.
+    /// - Parameter timeout: as in ``call(_:_:_:_:_:timeout:)``.
+    public func hasOwner(_ name: String, timeout: UInt64 = 0) async -> Bool {
+        let driver = "org.freedesktop.DBus"
+        let answer = try? await call(
+            driver, "/org/freedesktop/DBus", driver, "NameHasOwner", [.string(name)], timeout: timeout)
+        return answer?.first == .bool(true)
+    }
+
     /// Hears a signal from now on. Empty parts match everything.
     ///
     /// - Parameter first: what the first argument must be: the bus then keeps all other signals to itself.
