@@ -9,6 +9,9 @@ struct Between {
     fileprivate let since: Int64
     /// It has only begun: to everyone who looks it plays on, so that nothing flickers where it is over in a moment.
     fileprivate(set) var isBrief: Bool
+    fileprivate var isLong = false
+    /// What was chosen shows as it comes, once that takes longer.
+    fileprivate var isOver = false
     fileprivate var timer: LoopTimer?
 
     /// Longer than another file takes to be heard, too short to be told that it is silent.
@@ -19,11 +22,11 @@ struct Between {
 
 extension Service {
     /// Nothing of what is to come is shown yet.
-    var isBetween: Bool { player.turning != nil || between?.isBrief == true }
+    var isBetween: Bool { player.turning != nil || positionBetween != nil }
 
     /// Where everyone who followed the signals thinks it is; nil where the sound itself tells.
     var positionBetween: BookTime? {
-        guard let between, isBetween else { return nil }
+        guard let between, !between.isOver else { return nil }
         guard between.isBrief else { return between.position }
         let passed = BookTime(microseconds: time.now.monotonic - between.since)
         return min(between.position + .seconds(passed.seconds * shown.rate), shown.length)
@@ -45,12 +48,12 @@ extension Service {
                 isBrief: isCut)
             if isCut {
                 between?.timer = time.timer(after: Between.brief) {
-                    self.endBrief()
+                    self.between?.isLong = true
                     self.announce(seeked: false)
                 }
             }
         }
-        if !player.wantsPlay { endBrief() }
+        if between?.isLong == true || !player.wantsPlay { endBrief() }
     }
 
     private func endBrief() {
@@ -58,6 +61,7 @@ extension Service {
         between?.timer?.cancel()
         between?.position = position
         between?.isBrief = false
+        between?.isOver = player.turning == nil
     }
 
     /// - Returns: when what this brings about is heard, or cannot be, but not much later than a caller is willing to wait:

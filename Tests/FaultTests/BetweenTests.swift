@@ -62,7 +62,8 @@ import Testing
             choose(other, service)
             await rig.pass(0.1)
             service.send(.pause(.listener))
-            #expect(service.shown.status != .playing)
+            #expect(service.shown.status != .playing && service.between?.isBrief != true)
+            #expect(service.partPosition <= service.player.position(engine: nil), "where it was left")
             await rig.pass(4)
             #expect(service.player.phase == .paused && service.shown.status == .paused)
         }
