@@ -9,7 +9,6 @@ struct Between {
     fileprivate let since: Int64
     /// It has only begun: to everyone who looks it plays on, so that nothing flickers where it is over in a moment.
     fileprivate(set) var isBrief: Bool
-    fileprivate var isLong = false
     /// What was chosen shows as it comes, once that takes longer.
     fileprivate var isOver = false
     fileprivate var timer: LoopTimer?
@@ -48,12 +47,12 @@ extension Service {
                 isBrief: isCut)
             if isCut {
                 between?.timer = time.timer(after: Between.brief) {
-                    self.between?.isLong = true
-                    self.announce(seeked: false)
+                    self.endBrief()
+                    self.announce(seeked: self.between?.isOver == true)
                 }
             }
         }
-        if between?.isLong == true || !player.wantsPlay { endBrief() }
+        if !player.wantsPlay { endBrief() }
     }
 
     private func endBrief() {
@@ -78,16 +77,6 @@ extension Service {
             if self.player.isUnderWay, self.player.wantsPlay { try? await self.plays() }
             timer.cancel()
             reply([])
-        }
-    }
-}
-
-extension Player {
-    /// The source is asked, or the engine has yet to confirm a place.
-    var isUnderWay: Bool {
-        switch phase {
-        case .opening, .loading: true
-        case .empty, .playing, .paused, .stopped: false
         }
     }
 }

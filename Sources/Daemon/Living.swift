@@ -57,7 +57,7 @@ extension Service {
                 if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
                 told = last.place
                 queue.restore(item)
-                send(.lineup(queue.lineup))
+                adopt(queue.lineup)
                 rateKey = rate.key
                 send(
                     .restore(

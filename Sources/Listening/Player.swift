@@ -166,10 +166,13 @@ public struct Player: Sendable {
     }
 
     /// What is to be heard is not there yet, and what was heard is over: nothing of the new item is shown before it is true.
-    public var turning: Turn? {
+    public var turning: Turn? { isUnderWay ? turn : nil }
+
+    /// The source is asked, or the engine has yet to confirm a place.
+    public var isUnderWay: Bool {
         switch phase {
-        case .opening, .loading: turn
-        case .empty, .playing, .paused, .stopped: nil
+        case .opening, .loading: true
+        case .empty, .playing, .paused, .stopped: false
         }
     }
 
