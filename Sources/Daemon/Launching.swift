@@ -51,6 +51,8 @@ extension Service: @LoopActor LauncherFace {
 
     func choose(_ id: String) {
         guard isRestored else { return early.append { self.choose(id) } }
+        // Nothing of ours; as words it might mean anything.
+        guard ItemID(id) != nil else { return log.notice("a launcher chose what is no item") }
         Task { @LoopActor in
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
                 // There is no window to say it in; 'dogear status' does, and the log.
@@ -69,12 +71,13 @@ extension Service: @LoopActor LauncherFace {
 
     private func result(_ entry: Entry, _ wanted: [String]) -> LauncherResult {
         let item = entry.row.item
+        let fit = Words.fit(title: Words.split(item.title), others: [], wanted)
         let details = [item.podcast ?? item.authors.joined(separator: ", "), heard(entry.row)]
         return LauncherResult(
             id: item.id, title: Clean.line(item.title),
             detail: Clean.line(details.filter { !$0.isEmpty }.joined(separator: " · ")),
             cover: entry.cover.flatMap { shelves.covers.holds($0) ? $0 : nil },
-            isClose: Words.fit(title: Words.split(item.title), others: [], wanted) >= 3)
+            closeness: fit == 4 ? .whole : fit == 3 ? .beginning : .some)
     }
 
     private func heard(_ row: ItemRow) -> String {

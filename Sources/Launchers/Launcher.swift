@@ -7,15 +7,17 @@ public struct LauncherResult: Hashable, Sendable {
     public var detail: String
     /// Absolute path of a picture; nil shows dogear's own icon.
     public var cover: String?
-    /// The whole title was typed, or its beginning.
-    public var isClose: Bool
+    public var closeness: Closeness
 
-    public init(id: String, title: String, detail: String, cover: String?, isClose: Bool) {
+    /// How much of the title was typed.
+    public enum Closeness: Hashable, Sendable { case whole, beginning, some }
+
+    public init(id: String, title: String, detail: String, cover: String?, closeness: Closeness) {
         self.id = id
         self.title = title
         self.detail = detail
         self.cover = cover
-        self.isClose = isClose
+        self.closeness = closeness
     }
 }
 

@@ -10,7 +10,7 @@ public let runnerInterface = BusInterface<any LauncherFace>(
                 face.find(try args[0].string(), limit: LauncherName.most) { results in
                     let count = Double(results.count)
                     let rows = results.enumerated().map { index, result in
-                        row(result, relevance: (result.isClose ? 0.9 : 0.6) - 0.3 * Double(index) / count)
+                        row(result, relevance: (result.closeness == .some ? 0.6 : 0.9) - 0.3 * Double(index) / count)
                     }
                     reply([.array(match, rows)])
                 }
@@ -24,6 +24,8 @@ public let runnerInterface = BusInterface<any LauncherFace>(
         },
         .method("Config", out: ["Config": .variants]) { _, _ in [.variants([("MinLetterCount", .int32(3))])] },
         .method("Teardown") { _, _ in [] },
+        // For a window that comes up: there is none.
+        .method("SetActivationToken", in: ["Token": .string]) { _, _ in [] },
     ])
 
 /// Id, text, icon, type, relevance from 0 to 1, more. KRunner takes answers of no other signature, and says nothing of
@@ -32,9 +34,10 @@ private let match = Signature("(sssida{sv})")
 
 /// - Parameter relevance: of how much it is what was meant.
 private func row(_ result: LauncherResult, relevance: Double) -> Value {
-    // Plasma's QueryMatch: 100 for an exact match, 30 for a possible one.
+    // Plasma's QueryMatch: 100 for an exact match, which goes before the programs that begin so, 30 for a possible one.
     .structure([
         .string(result.id), .string(result.title), .string(result.cover ?? LauncherName.icon),
-        .int32(result.isClose ? 100 : 30), .double(relevance), .variants([("subtext", .string(result.detail))]),
+        .int32(result.closeness == .whole ? 100 : 30), .double(relevance),
+        .variants([("subtext", .string(result.detail))]),
     ])
 }

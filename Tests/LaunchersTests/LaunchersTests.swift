@@ -9,7 +9,7 @@ import Testing
     @Test func aShellIsGivenIdsAndThenWhatToShow() throws {
         let face = Shelf()
         let ids = try call(searchProviderInterface, "GetInitialResultSet", face, [.strings(["tide", "book"])])
-        #expect(ids == [.strings(["abs:a/1", "abs:a/2"])])
+        #expect(ids == [.strings(["abs:a/1", "abs:a/2", "abs:a/3"])])
         #expect(face.asked == ["tide book"])
         let metas = try call(searchProviderInterface, "GetResultMetas", face, [.strings(["abs:a/2", "abs:a/gone"])])
         #expect(
@@ -49,9 +49,11 @@ import Testing
             guard case .structure(let members) = row, case .double(let relevance) = members[4] else { return 0 }
             return relevance
         }
-        #expect(relevances.count == 2 && relevances[0] > relevances[1] && relevances[1] > 0)
-        guard case .structure(let first) = rows[0] else { return }
+        #expect(relevances.count == 3 && relevances == relevances.sorted(by: >) && relevances[2] > 0)
+        guard case .structure(let first) = rows[0], case .structure(let second) = rows[1] else { return }
         #expect(first[0] == .string("abs:a/1") && first[2] == .string("/covers/1.jpg") && first[3] == .int32(100))
+        // A program whose whole name was typed goes before a book that only begins so.
+        #expect(second[3] == .int32(30))
         #expect(rows[0].signature.text == "(sssida{sv})")
     }
 
@@ -80,8 +82,9 @@ import Testing
         var asked: [String] = []
         var chosen: [String] = []
         private let results = [
-            LauncherResult(id: "abs:a/1", title: "Tide", detail: "Ada", cover: "/covers/1.jpg", isClose: true),
-            LauncherResult(id: "abs:a/2", title: "Ebb", detail: "Bo", cover: nil, isClose: false),
+            LauncherResult(id: "abs:a/1", title: "Tide", detail: "Ada", cover: "/covers/1.jpg", closeness: .whole),
+            LauncherResult(id: "abs:a/2", title: "Ebb", detail: "Bo", cover: nil, closeness: .beginning),
+            LauncherResult(id: "abs:a/3", title: "The Ebb", detail: "Bo", cover: nil, closeness: .some),
         ]
 
         func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
