@@ -55,6 +55,11 @@ extension Service {
         if !player.wantsPlay { endBrief() }
     }
 
+    /// Returns when the queue is where it is on its way to, also where that changes meanwhile.
+    func arrival() async {
+        while let going { await going.value }
+    }
+
     private func endBrief() {
         guard between?.isBrief == true, let position = positionBetween else { return }
         between?.timer?.cancel()
@@ -66,14 +71,15 @@ extension Service {
     /// - Returns: when what this brings about is heard, or cannot be, but not much later than a caller is willing to wait:
     ///   who asks then reads what has become of it.
     func answer(_ reply: Reply, after body: () -> Void) {
-        going = nil
-        let phase = player.phase
+        let (before, phase) = (goings, player.phase)
         body()
-        let going = going
-        guard going != nil || player.isUnderWay && player.wantsPlay && player.phase != phase else { return reply([]) }
+        guard goings != before || heading != nil || player.isUnderWay && player.wantsPlay && player.phase != phase
+        else {
+            return reply([])
+        }
         let timer = time.timer(after: Between.patience) { reply([]) }
         Task { @LoopActor in
-            await going?.value
+            await self.arrival()
             if self.player.isUnderWay, self.player.wantsPlay { try? await self.plays() }
             timer.cancel()
             reply([])

@@ -46,7 +46,7 @@ extension Service: @LoopActor PlayerFace {
 
     func removeTrack(_ index: Int) {
         let key = key(ofTrack: index)
-        let isOnItsWay = key == headedFor
+        let isOnItsWay = key == heading?.entry.key
         if isOnItsWay || key != queue.present?.key { line { $0.remove(key) } }
         guard isOnItsWay || key == queue.present?.key else { return }
         if let next = queue.next { go(to: next, .instead) } else { send(.stop) }

@@ -16,12 +16,12 @@ extension Service: @LoopActor ControlFace {
                 return reply.fail(
                     ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
             }
-            going = nil
+            let before = goings
             send(event)
-            guard let going else { return reply([.string(json(statusReport()))]) }
+            guard goings != before else { return reply([.string(json(statusReport()))]) }
             // Along the queue: answered from what is there then.
             Task { @LoopActor in
-                await going.value
+                await self.arrival()
                 if let trouble = self.queueTrouble { return reply.fail(ControlError(.failed, trouble).busError) }
                 reply([.string(json(self.statusReport()))])
             }

@@ -124,6 +124,12 @@ extension Service {
         if finding.title != nil { emitStatus() }
     }
 
+    /// What is looked for is not wanted any more.
+    func stopFinding() {
+        if let finding { endFinding(finding.ticket) }
+        opening += 1
+    }
+
     /// Who asked for something and then stops or pauses means that too.
     func heedWhileFinding(_ event: Player.Event) {
         guard let finding else { return }
@@ -132,8 +138,7 @@ extension Service {
         case .pause(.listener): self.finding?.isHeld = true
         case .toggle: self.finding?.isHeld = player.item == nil ? !finding.isHeld : player.wantsPlay
         case .stop where !player.isOpening || player.item == nil:
-            endFinding(finding.ticket)
-            opening += 1
+            stopFinding()
             if player.isOpening { send(.openFailed(nil, mayReturn: false)) }
         default: break
         }

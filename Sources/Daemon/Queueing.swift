@@ -13,6 +13,8 @@ struct Wish {
     let way: Queue.Way
     /// Of the entry; nil: none, or the first of its item.
     let key: Queue.Key?
+    /// What the queue goes by before it.
+    var passing: [Heading.Step] = []
     let playlist: String?
     /// Whatever played before; else only if that did.
     let plays: Bool
@@ -26,6 +28,21 @@ struct Wish {
 
     /// It follows what plays, and the desktop sees one turn into the other.
     var turns: Bool { way != .chosen }
+}
+
+/// Where the queue is on its way to.
+struct Heading {
+    struct Step {
+        let entry: Queue.Entry
+        let way: Queue.Way
+    }
+    /// From the present item; the last is what is to be heard.
+    let steps: [Step]
+    let plays: Bool
+    /// It is the present one already, and not heard yet.
+    var isPresent = false
+
+    var entry: Queue.Entry { steps[steps.count - 1].entry }
 }
 
 /// What plays before and behind an item.
@@ -56,15 +73,24 @@ extension Service {
 
     /// Nobody waits for the answer: what goes wrong is told in the status.
     func go(to entry: Queue.Entry, _ way: Queue.Way, plays: Bool = false) {
+        go([Heading.Step(entry: entry, way: way)], plays: plays)
+    }
+
+    private func go(_ steps: [Heading.Step], plays: Bool) {
         queueTrouble = nil
-        headedFor = entry.key
-        going = Task { @LoopActor in
-            defer { if self.headedFor == entry.key { self.headedFor = nil } }
-            if self.player.phase == .stopped, !plays { return await self.stand(at: entry, way) }
+        goings += 1
+        let number = goings
+        let heading = Heading(steps: steps, plays: plays)
+        self.heading = heading
+        let (entry, way) = (heading.entry, steps[steps.count - 1].way)
+        var wish = Wish(way, entry.key, plays: plays)
+        wish.passing = steps.dropLast()
+        going = Task { @LoopActor [wish] in
+            defer { self.arrived(number) }
+            if self.player.phase == .stopped, !plays { return await self.stand(at: entry, wish, number) }
+            guard number == self.goings else { return }
             let ticket = self.opening + 1
-            do throws(ControlError) {
-                try await self.open(entry.item.id, at: nil, as: Wish(way, entry.key, plays: plays))
-            } catch {
+            do throws(ControlError) { try await self.open(entry.item.id, at: nil, as: wish) } catch {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
                 let role = way == .onward ? "is next in the queue but " : ""
@@ -73,6 +99,55 @@ extension Service {
                 self.emitStatus()
             }
         }
+    }
+
+    private func arrived(_ number: Int) {
+        guard number == goings else { return }
+        (heading, going) = (nil, nil)
+    }
+
+    /// Whoever asked for another item and then for the next, for the one before or to play means that from there; a move
+    /// within what can still be heard is not meant, unless the other keeps the listener waiting.
+    /// - Returns: whether the Player need not know.
+    func heedWhileGoing(_ event: Player.Event) -> Bool {
+        guard let heading, !heading.isPresent || player.isUnderWay else { return false }
+        let steps = heading.isPresent ? [] : heading.steps
+        switch event {
+        case .next:
+            // Of what has chapters only the first is left out, and that is not there yet.
+            guard player.options.next != .skip, player.options.next == .queue || !heading.entry.item.mayHaveParts else {
+                return true
+            }
+            guard let next = line(along: steps).next else { return true }
+            go(steps + [Heading.Step(entry: next, way: .onward)], plays: heading.plays)
+        case .previous:
+            guard player.options.previous != .skip, let last = line(along: steps).previous else { return true }
+            guard last.key == queue.present?.key else {
+                go(steps + [Heading.Step(entry: last, way: .back)], plays: heading.plays)
+                return true
+            }
+            if player.isUnderWay { go(to: last, .back) } else { turnBack() }
+        case .play where isStanding(heading), .toggle where isStanding(heading): go(heading.steps, plays: true)
+        case .seekPart, .setPartPosition, .goTo: return finding?.title == nil
+        default: return false
+        }
+        return true
+    }
+
+    /// A stopped player goes there and does not play.
+    private func isStanding(_ heading: Heading) -> Bool { player.phase == .stopped && !heading.plays }
+
+    private func line(along steps: [Heading.Step]) -> Queue {
+        var line = queue
+        for step in steps { line.begin(step.entry.item, step.entry.key, step.way) }
+        return line
+    }
+
+    /// What is there stays, and goes on as it did.
+    private func turnBack() {
+        goings += 1
+        (heading, going) = (nil, nil)
+        stopFinding()
     }
 
     /// By setting, a series or podcast goes on by itself. What comes next is known by the index alone.
@@ -94,12 +169,12 @@ extension Service {
     }
 
     /// A stopped player goes to another item and stays stopped: play opens it.
-    private func stand(at entry: Queue.Entry, _ way: Queue.Way) async {
+    private func stand(at entry: Queue.Entry, _ wish: Wish, _ number: Int) async {
         let place = (try? await store.place(of: entry.item.id)) ?? nil
         let rate = await rate(of: entry.item)
-        guard player.phase == .stopped else { return }
+        guard player.phase == .stopped, number == goings else { return }
         told = place
-        let copy = present(entry.item, as: Wish(way, entry.key))
+        let copy = present(entry.item, as: wish)
         rateKey = rate.key
         send(
             .restore(
@@ -111,7 +186,12 @@ extension Service {
     /// - Returns: which of its entries it is.
     func present(_ item: Item, as wish: Wish) -> Int {
         queueTrouble = nil
-        if changed({ $0.begin(item, wish.key, wish.way, playlist: wish.playlist) }) { adopt(queue.lineup) }
+        if heading?.entry.key == wish.key { heading?.isPresent = true }
+        let isNews = changed { queue in
+            for step in wish.passing { queue.begin(step.entry.item, step.entry.key, step.way) }
+            queue.begin(item, wish.key, wish.way, playlist: wish.playlist)
+        }
+        if isNews { adopt(queue.lineup) }
         return queue.present?.copy ?? 0
     }
 
@@ -205,6 +285,13 @@ extension Service {
         } catch {
             throw ControlError(error)
         }
+    }
+}
+
+extension Item {
+    /// As far as is known of one that waits.
+    fileprivate var mayHaveParts: Bool {
+        chapters.count > 1 || tracks.count > 1 || kind == .book && tracks.isEmpty
     }
 }
 

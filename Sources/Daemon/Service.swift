@@ -67,10 +67,11 @@ internal import Store
     var bookmarkChanges = 0
     /// What is being found and opened.
     var finding: Finding?
-    /// The neighbour that was last gone to.
+    /// Where the queue is on its way to, until that plays or cannot.
+    var heading: Heading?
     var going: Task<Void, Never>?
-    /// Which one that is, until it plays or cannot.
-    var headedFor: Queue.Key?
+    /// Counts those: a later one makes an earlier one stale.
+    var goings = 0
     /// Why the queue did not go on; told until something plays or the queue changes.
     var queueTrouble: String?
     /// What can be gone on with.
@@ -151,6 +152,7 @@ internal import Store
     }
 
     func send(_ event: Player.Event) {
+        if heedWhileGoing(event) { return }
         heedWhileFinding(event)
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))

@@ -112,4 +112,117 @@ import Testing
             #expect(answered.isSet && service.shown.status == .playing)
         }
     }
+
+    // MARK: Along the queue
+
+    /// Listening to an item with two behind it, where Next and Previous go by the queue.
+    @LoopActor private func linedUp(_ body: (Rig, Service) async throws -> Void) async throws {
+        try await listening { rig, service in
+            await rig.answered(within: 15) {
+                for thing in [other, Thing.all[4]] {
+                    _ = try? await service.answer(.queueAdd(what: thing.id, next: false))
+                }
+                for key in ["playback.next", "playback.previous"] {
+                    _ = try? await service.answer(.settings(key: key, value: "queue"))
+                }
+            }
+            await rig.pass(20)
+            try await body(rig, service)
+        }
+    }
+
+    @LoopActor private func isAt(_ thing: Thing, _ service: Service) -> Bool {
+        service.player.item?.duration == .seconds(thing.length) && service.player.phase == .playing
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func previousTakesBackTheNext(isLate: Bool) async throws {
+        try await linedUp { rig, service in
+            let (place, line) = (service.position, service.queue)
+            if isLate { rig.proxy.fail(.item, .delay(9), times: 1) }
+            service.send(.next)
+            if isLate { await rig.pass(3) }
+            #expect(isAt(book, service))
+            service.send(.previous)
+            await rig.pass(20)
+            #expect(isAt(book, service) && service.queue == line && service.heading == nil && service.finding == nil)
+            #expect(service.position >= place + .seconds(20), "it was never left")
+            service.send(.next)
+            await rig.pass(3)
+            #expect(isAt(other, service) && service.queue.previous?.item.duration == .seconds(book.length))
+            service.send(.previous)
+            await rig.pass(3)
+            #expect(isAt(book, service) && service.position >= place + .seconds(20), "it goes on where it was left")
+        }
+    }
+
+    @LoopActor @Test func previousOfWhatIsBeingLoadedGoesBack() async throws {
+        try await linedUp { rig, service in
+            let place = service.position
+            service.send(.next)
+            await rig.settle()
+            #expect(service.player.isUnderWay && service.heading?.isPresent == true)
+            service.send(.previous)
+            await rig.pass(3)
+            #expect(isAt(book, service) && service.position >= place)
+            #expect(service.queue.items.map(\.duration.seconds) == [other.length, Thing.all[4].length])
+        }
+    }
+
+    @LoopActor @Test func eachNextGoesOneFurther() async throws {
+        try await linedUp { rig, service in
+            let place = service.position
+            let answers = (1...3).map { _ in call(service) { service.send(.next) } }
+            #expect(answers.allSatisfy { !$0.isSet })
+            await rig.pass(3)
+            // There is no third.
+            #expect(isAt(Thing.all[4], service) && answers.allSatisfy(\.isSet))
+            #expect(service.queue.played.map(\.item.duration.seconds) == [book.length, other.length])
+            #expect(service.queue.items.isEmpty)
+            let left = try #require(try await rig.life.store.place(of: service.queue.played[0].item.id))
+            #expect((place...place + .second).contains(left.position))
+        }
+    }
+
+    @LoopActor @Test func aBookWithChaptersIsNotPassedByForTheFirstOfThem() async throws {
+        try await listening { rig, service in
+            await rig.answered(within: 15) {
+                for thing in [Thing.all[2], other] {
+                    _ = try? await service.answer(.queueAdd(what: thing.id, next: false))
+                }
+            }
+            for _ in 1...2 { service.send(.next) }
+            await rig.settle()
+            await rig.pass(3)
+            #expect(isAt(Thing.all[2], service) && service.queue.items.count == 1)
+        }
+    }
+
+    @LoopActor @Test func whatComesRightBehindNextMovesNothingThatIsLeft() async throws {
+        try await linedUp { rig, service in
+            let (place, id) = (service.position, try #require(service.player.item?.id))
+            service.send(.next)
+            service.send(.seekPart(by: .seconds(60)))
+            service.send(.setPartPosition(.seconds(7)))
+            await rig.pass(3)
+            #expect(isAt(other, service) && service.position < .seconds(5))
+            let left = try #require(try await rig.life.store.place(of: id))
+            #expect((place...place + .second).contains(left.position), "\(left.position)")
+        }
+    }
+
+    @LoopActor @Test func aStoppedPlayerGoesAlongAsFarAsItIsAsked() async throws {
+        try await linedUp { rig, service in
+            service.send(.stop)
+            await rig.settle()
+            for _ in 1...2 { service.send(.next) }
+            await rig.pass(1)
+            #expect(service.player.phase == .stopped)
+            #expect(service.player.item?.duration.seconds == Thing.all[4].length)
+            service.send(.previous)
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(3)
+            #expect(isAt(other, service))
+        }
+    }
 }
