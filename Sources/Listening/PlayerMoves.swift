@@ -345,23 +345,24 @@ extension Player {
     private mutating func ended(_ now: Moment) -> [Effect] {
         guard let item, isConfirmed else { return [] }
         target = nil
-        // A jump to the very end, a bar dragged too far: nobody heard the end.
-        if let landed = landed?.place, item.duration - landed < .second {
-            // What repeats does so from wherever its end is reached.
-            if lineup.loop == .track, sleep == nil, let part { return again(from: part.start, now) }
-            return fellOff(item, at: landed, now)
-        }
+        // A jump to the very end, a bar dragged too far: nobody heard the end. What follows does so as behind Next.
+        let dragged = landed.flatMap { item.duration - $0.place < .second ? $0.place : nil }
         let sleeps = endsListening()
         if !sleeps, lineup.loop == .track, let part { return again(from: part.start, now) }
         let slept = sleeps ? sleepAtEnd(of: item) : []
-        place = item.duration
-        let heard = heard(.end, now)
+        place = dragged ?? item.duration
+        let isHeard = dragged == nil
+        let heard = heard(isHeard ? .end : .stop, now)
         unloaded()
-        isFinished = true
-        place = .zero
-        partIndex = 0
-        let over: [Effect] = [heard, .finished(item.id), .unload, .close(item.id)] + slept
-        guard canGoOn, !sleeps else { return over + [.seeked] + (sleeps ? [] : [.ranOut(item.id)]) }
+        if isHeard {
+            isFinished = true
+            place = .zero
+            partIndex = 0
+        }
+        let over = [heard] + (isHeard ? [.finished(item.id)] : []) + [.unload, .close(item.id)] + slept
+        guard canGoOn, !sleeps else {
+            return over + [.seeked] + (sleeps || !isHeard ? [] : [.ranOut(item.id)])
+        }
         phase = .opening(play: true)
         turn = .rolled
         return over
@@ -377,13 +378,6 @@ extension Player {
         phase = .opening(play: true)
         turn = .rolled
         return [heard, .unload, .close(item.id), .reopen(item.id, at: start, play: true, after: .zero)]
-    }
-
-    private mutating func fellOff(_ item: Item, at landed: BookTime, _ now: Moment) -> [Effect] {
-        place = landed
-        let heard = heard(.stop, now)
-        unloaded()
-        return [heard, .unload, .close(item.id), .seeked]
     }
 
     private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {

@@ -206,6 +206,34 @@ private struct Ring {
             ])
     }
 
+    @Test(arguments: [true, false]) func behindABarDraggedToTheEndTheQueueGoesOn(hasNext: Bool) {
+        var desk = Desk()
+        desk.open(plain, at: .seconds(20))
+        desk.send(.lineup(hasNext ? Lineup(hasNext: true) : Lineup(loop: .queue)))
+        desk.send(.seek(to: .seconds(99.6)))
+        desk.report(.seeked(to: .seconds(99.6)))
+        desk.pass(0.4)
+        desk.report(.ended)
+        #expect(!desk.effects.contains(.finished(plain.id)) && !desk.isSeeked)
+        #expect(desk.heard?.place == .seconds(99.6) && desk.heard?.why == .stop)
+        #expect(
+            desk.effects.last
+                == (hasNext ? .follow(.onward) : .reopen(plain.id, at: .zero, play: true, after: .zero)))
+        #expect(desk.player.turning == .rolled && desk.player.wantsPlay)
+    }
+
+    @Test func aSleepTimerEndsAtTheEndThatABarWasDraggedTo() {
+        var desk = Desk()
+        desk.open(plain, at: .seconds(20))
+        desk.send(.lineup(Lineup(hasNext: true)))
+        desk.send(.sleep(.set(.item)))
+        desk.send(.seek(to: .seconds(99.6)))
+        desk.report(.seeked(to: .seconds(99.6)))
+        desk.pass(0.4)
+        desk.report(.ended)
+        #expect(desk.player.phase == .stopped && !desk.player.isFinished && desk.player.sleep == nil)
+    }
+
     @Test func theEndHeardAfterAJumpIsTheEnd() {
         var desk = Desk()
         desk.open(plain, at: .seconds(20))
