@@ -1,13 +1,14 @@
 internal import DBus
 internal import EventLoop
 internal import Listening
+internal import MPRIS
 
 /// What was heard is over and what is wanted is not heard yet: what everyone is shown meanwhile.
 struct Between {
     /// Where the sound was left, in the track that is shown.
     fileprivate(set) var position: BookTime
     fileprivate let since: Int64
-    /// It has only begun: to everyone who looks it plays on, so that nothing flickers where it is over in a moment.
+    /// It has only begun: to everyone who looks all is as it was, so that nothing flickers where it is over in a moment.
     fileprivate(set) var isBrief: Bool
     /// What was chosen shows as it comes, once that takes longer.
     fileprivate var isOver = false
@@ -26,7 +27,7 @@ extension Service {
     /// Where everyone who followed the signals thinks it is; nil where the sound itself tells.
     var positionBetween: BookTime? {
         guard let between, !between.isOver else { return nil }
-        guard between.isBrief else { return between.position }
+        guard between.isBrief, shown.status == .playing else { return between.position }
         let passed = BookTime(microseconds: time.now.monotonic - between.since)
         return min(between.position + .seconds(passed.seconds * shown.rate), shown.length)
     }
@@ -34,25 +35,32 @@ extension Service {
     /// To be called before what is shown is made anew.
     func lookBetween() {
         let isOnItsWay = player.isUnderWay && !player.isBuffering
-        guard isOnItsWay, between != nil || player.turning != nil || shown.status == .playing else {
+        guard isOnItsWay, between != nil || player.turning != nil || shown.trackID != MPRISName.noTrack else {
             between?.timer?.cancel()
             between = nil
             return
         }
         if between == nil {
             // What came to its end stands at its end, however long it takes.
-            let isCut = player.turning != .rolled && shown.status == .playing
+            let isCut = player.turning != .rolled
             between = Between(
                 position: player.turning == .rolled ? shown.length : partPosition, since: time.now.monotonic,
                 isBrief: isCut)
             if isCut {
                 between?.timer = time.timer(after: Between.brief) {
+                    let position = self.positionBetween
                     self.endBrief()
-                    self.announce(seeked: self.between?.isOver == true)
+                    self.announce(seeked: self.isElsewhere(than: position))
                 }
             }
         }
-        if !player.wantsPlay { endBrief() }
+        if !player.wantsPlay, shown.status == .playing { endBrief() }
+    }
+
+    /// - Parameter position: what was shown before, while it was between two items.
+    /// - Returns: whether the sound is no longer where everyone thought it to be meanwhile.
+    func isElsewhere(than position: BookTime?) -> Bool {
+        position.map { positionBetween == nil && $0 != partPosition } ?? false
     }
 
     /// Returns when the queue is where it is on its way to, also where that changes meanwhile.

@@ -210,12 +210,12 @@ internal import Store
     /// One PropertiesChanged with all that changed, then Seeked where the position jumped, then what became of lists.
     func announce(seeked: Bool) {
         ownMPRIS(player.item != nil)
-        let wasBetween = positionBetween != nil
+        let position = positionBetween
         lookBetween()
         let new = PlayerProperties(of: player, previous: shown, isBrief: between?.isBrief ?? false)
         let changes = new.changes(since: shown)
-        // Where the sound is after all is not where everyone thought it to be meanwhile.
-        let seeked = (seeked || wasBetween && positionBetween == nil) && !isBetween
+        let isAnother = new.trackID != shown.trackID && shown.trackID != MPRISName.noTrack
+        let seeked = (seeked || isAnother || isElsewhere(than: position)) && !isBetween
         shown = new
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)

@@ -41,6 +41,20 @@ import Testing
         }
     }
 
+    @LoopActor @Test(arguments: [false, true]) func aStandingPlayerTurnsInOneStepToo(isStopped: Bool) async throws {
+        try await listening { rig, service in
+            service.send(isStopped ? .stop : .pause(.listener))
+            let (track, before, status) = (service.shown.trackID, service.partPosition, service.shown.status)
+            choose(other, service)
+            await rig.settle()
+            await rig.pass(0.03)
+            #expect(service.player.isUnderWay && service.shown.status == status && service.shown.trackID == track)
+            #expect(service.partPosition == before, "nothing is heard, and nothing moves")
+            await rig.pass(0.02)
+            #expect(service.shown.status == .playing && service.shown.trackID != track)
+        }
+    }
+
     @LoopActor @Test func whatTakesLongerShowsAsAPause() async throws {
         try await listening { rig, service in
             let before = service.partPosition
