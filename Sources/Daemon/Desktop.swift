@@ -71,8 +71,15 @@ extension Service: @LoopActor PlayerFace {
         answer(reply) { () async throws(ControlError) in try await self.play(playlist) }
     }
 
+    /// Libraries for the bus give up after 25 s, and tell their user less.
+    private static let longest = BookTime.seconds(20)
+
     private func answer(_ reply: Reply, _ body: @escaping @LoopActor () async throws(ControlError) -> Void) {
+        let timer = time.timer(after: Self.longest) {
+            reply.fail(.failed("what was asked for is still on its way; 'dogear status' tells what becomes of it"))
+        }
         Task { @LoopActor in
+            defer { timer.cancel() }
             do throws(ControlError) {
                 try await body()
                 reply([])

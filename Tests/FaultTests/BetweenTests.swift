@@ -127,6 +127,23 @@ import Testing
         }
     }
 
+    @LoopActor @Test func nobodyWaitsLongerThanTheBusDoes() async throws {
+        try await listening { rig, service in
+            for _ in 1...9 { rig.proxy.fail(.play, .delay(29), times: 1) }
+            let refused = Rig.Flag()
+            let reply = Reply { result in
+                if case .failure = result { LoopActor.onLoop { refused.isSet = true } }
+            }
+            service.open(uri: "dogear:\(other.id)", reply)
+            await rig.settle()
+            await rig.pass(19)
+            #expect(!refused.isSet)
+            await rig.pass(2)
+            #expect(refused.isSet)
+            await rig.pass(60)
+        }
+    }
+
     // MARK: Along the queue
 
     /// Listening to an item with two behind it, where Next and Previous go by the queue.
