@@ -44,6 +44,7 @@ extension Service {
     func open(
         _ id: ItemID, at jump: Jump?, title: String? = nil, whole: Bool = false, as wish: Wish = .chosen
     ) async throws(ControlError) {
+        if let heading, heading.entry.key != wish.key { abandonHeading() }
         opening += 1
         let ticket = opening
         let source = source(of: id)

@@ -126,8 +126,17 @@ extension Service {
                 go(steps + [Heading.Step(entry: last, way: .back)], plays: heading.plays)
                 return true
             }
-            if player.isUnderWay { go(to: last, .back) } else { turnBack() }
+            if player.isUnderWay {
+                go(to: last, .back)
+            } else {
+                // What is there stays, and goes on as it did.
+                abandonHeading()
+                stopFinding()
+            }
         case .play where isStanding(heading), .toggle where isStanding(heading): go(heading.steps, plays: true)
+        case .stop where !isStanding(heading):
+            abandonHeading()
+            return false
         case .seekPart, .setPartPosition, .goTo: return finding?.title == nil
         default: return false
         }
@@ -143,11 +152,10 @@ extension Service {
         return line
     }
 
-    /// What is there stays, and goes on as it did.
-    private func turnBack() {
+    /// Something else is wanted now.
+    func abandonHeading() {
         goings += 1
         (heading, going) = (nil, nil)
-        stopFinding()
     }
 
     /// By setting, a series or podcast goes on by itself. What comes next is known by the index alone.

@@ -241,6 +241,33 @@ import Testing
         }
     }
 
+    @LoopActor @Test func whatWasGivenUpForSomethingElseIsNoWayAnyMore() async throws {
+        try await linedUp { rig, service in
+            rig.proxy.fail(.item, .delay(60), times: 1)
+            service.send(.next)
+            await rig.settle()
+            await rig.pass(2)
+            #expect(service.heading != nil)
+            service.send(.stop)
+            await rig.settle()
+            #expect(service.player.phase == .stopped && service.heading == nil)
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(book, service), "the one that is there plays, not the one that was stopped on its way")
+            rig.proxy.fail(.item, .delay(60), times: 1)
+            service.send(.next)
+            await rig.settle()
+            await rig.pass(2)
+            #expect(service.heading != nil)
+            choose(Thing.all[2], service)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(Thing.all[2], service) && service.heading == nil)
+            await rig.pass(120)
+        }
+    }
+
     @LoopActor @Test func aStoppedPlayerGoesAlongAsFarAsItIsAsked() async throws {
         try await linedUp { rig, service in
             service.send(.stop)
