@@ -16,7 +16,7 @@ struct Between {
 
     /// Longer than another file takes to be heard, too short to be told that it is silent.
     fileprivate static let brief = BookTime.seconds(0.25)
-    /// No caller waits longer for what it asked for to be heard.
+    /// So long who only moves on waits for what that leads to.
     fileprivate static let patience = BookTime.second
 }
 
@@ -61,11 +61,6 @@ extension Service {
     /// - Returns: whether the sound is no longer where everyone thought it to be meanwhile.
     func isElsewhere(than position: BookTime?) -> Bool {
         position.map { positionBetween == nil && $0 != partPosition } ?? false
-    }
-
-    /// Returns when the queue is where it is on its way to, also where that changes meanwhile.
-    func arrival() async {
-        while let going { await going.value }
     }
 
     private func endBrief() {

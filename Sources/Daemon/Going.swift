@@ -1,0 +1,145 @@
+internal import Control
+internal import EventLoop
+internal import Listening
+internal import Logging
+internal import Store
+
+/// Where the queue is on its way to.
+struct Heading {
+    struct Step {
+        let entry: Queue.Entry
+        let way: Queue.Way
+    }
+    /// From the present item; the last is what is to be heard.
+    let steps: [Step]
+    let plays: Bool
+    /// It is the present one already, and not heard yet.
+    var isPresent = false
+
+    var entry: Queue.Entry { steps[steps.count - 1].entry }
+}
+
+/// Along the queue, from the present item to another.
+extension Service {
+    /// Goes to the neighbour of the present item. One that cannot be opened stays where it is and is told; nothing else
+    /// plays in its place.
+    func follow(_ direction: Player.Direction) {
+        switch direction {
+        case .onward: if let next = queue.next { go(to: next, .onward) }
+        case .back: if let previous = queue.previous { go(to: previous, .back) }
+        }
+    }
+
+    /// Nobody waits for the answer: what goes wrong is told in the status.
+    func go(to entry: Queue.Entry, _ way: Queue.Way, plays: Bool = false) {
+        go([Heading.Step(entry: entry, way: way)], plays: plays)
+    }
+
+    private func go(_ steps: [Heading.Step], plays: Bool) {
+        queueTrouble = nil
+        goings += 1
+        let number = goings
+        let heading = Heading(steps: steps, plays: plays)
+        self.heading = heading
+        let (entry, way) = (heading.entry, steps[steps.count - 1].way)
+        var wish = Wish(way, entry.key, plays: plays)
+        wish.passing = steps.dropLast()
+        going = Task { @LoopActor [wish] in
+            defer { self.arrived(number) }
+            if self.player.phase == .stopped, !plays { return await self.stand(at: entry, wish, number) }
+            guard number == self.goings else { return }
+            let ticket = self.opening + 1
+            do throws(ControlError) { try await self.open(entry.item.id, at: nil, as: wish) } catch {
+                // Something else was asked for meanwhile: not the queue's affair any more.
+                guard ticket == self.opening else { return }
+                let role = way == .onward ? "is next in the queue but " : ""
+                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)"
+                self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
+                self.emitStatus()
+            }
+        }
+    }
+
+    private func arrived(_ number: Int) {
+        guard number == goings else { return }
+        (heading, going) = (nil, nil)
+    }
+
+    /// Whoever asked for another item and then for the next, for the one before or to play means that from there; a move
+    /// within what can still be heard is not meant, unless the other keeps the listener waiting.
+    /// - Returns: whether the Player need not know.
+    func heedWhileGoing(_ event: Player.Event) -> Bool {
+        guard let heading, !heading.isPresent || player.isUnderWay else { return false }
+        let steps = heading.isPresent ? [] : heading.steps
+        switch event {
+        case .next:
+            // Of what has chapters only the first is left out, and that is not there yet.
+            guard player.options.next != .skip, player.options.next == .queue || !heading.entry.item.mayHaveParts else {
+                return true
+            }
+            guard let next = line(along: steps).next else { return true }
+            go(steps + [Heading.Step(entry: next, way: .onward)], plays: heading.plays)
+        case .previous:
+            guard player.options.previous != .skip, let last = line(along: steps).previous else { return true }
+            guard last.key == queue.present?.key else {
+                go(steps + [Heading.Step(entry: last, way: .back)], plays: heading.plays)
+                return true
+            }
+            if player.isUnderWay {
+                go(to: last, .back)
+            } else {
+                // What is there stays, and goes on as it did.
+                abandonHeading()
+                stopFinding()
+            }
+        case .play where isStanding(heading), .toggle where isStanding(heading): go(heading.steps, plays: true)
+        case .stop where !isStanding(heading):
+            abandonHeading()
+            return false
+        case .seekPart, .setPartPosition, .goTo: return finding?.title == nil
+        default: return false
+        }
+        return true
+    }
+
+    /// A stopped player goes there and does not play.
+    private func isStanding(_ heading: Heading) -> Bool { player.phase == .stopped && !heading.plays }
+
+    private func line(along steps: [Heading.Step]) -> Queue {
+        var line = queue
+        for step in steps { line.begin(step.entry.item, step.entry.key, step.way) }
+        return line
+    }
+
+    /// Something else is wanted now.
+    func abandonHeading() {
+        goings += 1
+        (heading, going) = (nil, nil)
+    }
+
+    /// A stopped player goes to another item and stays stopped: play opens it.
+    private func stand(at entry: Queue.Entry, _ wish: Wish, _ number: Int) async {
+        let place = (try? await store.place(of: entry.item.id)) ?? nil
+        let rate = await rate(of: entry.item)
+        guard player.phase == .stopped, number == goings else { return }
+        told = place
+        let copy = present(entry.item, as: wish)
+        rateKey = rate.key
+        send(
+            .restore(
+                entry.item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
+                copy: copy))
+    }
+
+    /// Returns when the queue is where it is on its way to, also where that changes meanwhile.
+    func arrival() async {
+        while let going { await going.value }
+    }
+}
+
+extension Item {
+    /// As far as is known of one that waits.
+    fileprivate var mayHaveParts: Bool {
+        chapters.count > 1 || tracks.count > 1 || kind == .book && tracks.isEmpty
+    }
+}
