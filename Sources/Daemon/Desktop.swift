@@ -46,10 +46,15 @@ extension Service: @LoopActor PlayerFace {
 
     func removeTrack(_ index: Int) {
         let key = key(ofTrack: index)
-        let isOnItsWay = key == heading?.entry.key
-        if isOnItsWay || key != queue.present?.key { line { $0.remove(key) } }
-        guard isOnItsWay || key == queue.present?.key else { return }
-        if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
+        let (isOnItsWay, isPresent) = (key == heading?.entry.key, key == queue.present?.key)
+        if !isPresent { line { $0.remove(key) } }
+        guard isOnItsWay || isPresent else { return }
+        if let next = queue.next {
+            // The present one goes where it went.
+            let way = isPresent ? .instead : heading?.steps.first?.way ?? .instead
+            return go(to: next, way == .instead ? .instead : .onward)
+        }
+        if isPresent { send(.stop) } else { turnBack() }
     }
 
     func goTo(track index: Int) {

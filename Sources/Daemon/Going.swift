@@ -85,16 +85,14 @@ extension Service {
                 go(steps + [Heading.Step(entry: last, way: .back)], plays: heading.plays)
                 return true
             }
-            if player.isUnderWay {
-                go(to: last, .back)
-            } else {
-                // What is there stays, and goes on as it did.
-                abandonHeading()
-                stopFinding()
-            }
-        case .play where isStanding(heading), .toggle where isStanding(heading): go(heading.steps, plays: true)
+            turnBack()
+        case .play, .toggle:
+            // Not the one that was stopped.
+            guard player.phase == .stopped, finding == nil else { return false }
+            if !heading.plays { go(heading.steps, plays: true) }
         case .stop where !isStanding(heading):
             abandonHeading()
+            stopFinding()
             return false
         case .seekPart, .setPartPosition, .goTo: return finding?.title == nil
         default: return false
@@ -109,6 +107,13 @@ extension Service {
         var line = queue
         for step in steps { line.begin(step.entry.item, step.entry.key, step.way) }
         return line
+    }
+
+    /// What is there stays, and goes on as it did.
+    func turnBack() {
+        if player.isUnderWay, let present = queue.present { return go(to: present, .back) }
+        abandonHeading()
+        stopFinding()
     }
 
     /// Something else is wanted now.

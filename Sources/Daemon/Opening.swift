@@ -19,6 +19,8 @@ struct Finding {
     var title: String?
     /// Paused before it was found.
     var isHeld = false
+    /// Played by hand before it was found.
+    var isPlayed = false
     /// Moved before it was found, which goes before the place that it was asked for with.
     var moved: ItemID?
 }
@@ -61,7 +63,8 @@ extension Service {
             if let jump, let item = try? await known(found.id) { _ = try item.goal(of: jump, from: .zero) }
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
-            let play = player.wantsPlay || wish.plays && finding?.isHeld != true
+            let isHeld = finding?.isHeld ?? false
+            let play = player.wantsPlay || (wish.plays || finding?.isPlayed == true) && !isHeld
             left = whatIsLeft(for: found.id)
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
@@ -131,10 +134,17 @@ extension Service {
         opening += 1
     }
 
-    /// Who asked for something and then stops or pauses means that too.
-    func heedWhileFinding(_ event: Player.Event) {
-        guard let finding else { return }
+    /// Who asked for something and then plays, pauses or stops means that.
+    /// - Returns: whether the Player need not know.
+    func heedWhileFinding(_ event: Player.Event) -> Bool {
+        guard let finding else { return false }
         switch event {
+        case .play where player.phase == .stopped, .toggle where player.phase == .stopped:
+            // Not the one that was stopped.
+            let isPlayed = event == .play || !finding.isPlayed
+            self.finding?.isPlayed = isPlayed
+            self.finding?.isHeld = !isPlayed
+            return true
         case .play: self.finding?.isHeld = false
         case .pause(.listener): self.finding?.isHeld = true
         case .toggle: self.finding?.isHeld = player.item == nil ? !finding.isHeld : player.wantsPlay
@@ -143,6 +153,7 @@ extension Service {
             if player.isOpening { send(.openFailed(nil, mayReturn: false)) }
         default: break
         }
+        return false
     }
 
     private func title(of id: ItemID) async -> String {

@@ -152,8 +152,8 @@ internal import Store
     }
 
     func send(_ event: Player.Event) {
-        if heedWhileGoing(event) { return }
-        heedWhileFinding(event)
+        if heedWhileGoing(event) || heedWhileFinding(event) { return }
+        if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         let seeked = effects.contains(.seeked)
@@ -276,6 +276,13 @@ internal import Store
         reopenTimer = time.timer(after: delay) {
             Task { @LoopActor in await self.open(again: item, at: place, play: play, ticket) }
         }
+    }
+
+    /// What was stopped does not come back.
+    private func giveUpReopening() {
+        guard player.isUnderWay, finding == nil else { return }
+        reopenTimer?.cancel()
+        opening += 1
     }
 
     /// There may be a network again: what waits for one is tried at once.

@@ -241,6 +241,89 @@ import Testing
         }
     }
 
+    @LoopActor @Test func whatIsStoppedOnItsWayDoesNotComeBack() async throws {
+        try await linedUp { rig, service in
+            service.send(.stop)
+            await rig.settle()
+            service.send(.play)
+            service.send(.stop)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(service.player.phase == .stopped && service.shown.status == .stopped)
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(5)
+            service.send(.seek(to: .seconds(book.length - 3)))
+            rig.proxy.fail(.item, .delay(20), times: 1)
+            await rig.pass(6)
+            #expect(service.player.turning == .rolled && service.heading != nil)
+            service.send(.stop)
+            await rig.settle()
+            await rig.pass(60)
+            #expect(service.player.phase == .stopped && service.player.item?.duration == .seconds(book.length))
+        }
+    }
+
+    @LoopActor @Test(arguments: [Player.Event.play, .toggle]) func playOfAStoppedPlayerPlaysWhatIsOnItsWay(
+        _ event: Player.Event
+    ) async throws {
+        try await linedUp { rig, service in
+            service.send(.stop)
+            await rig.settle()
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            choose(other, service)
+            await rig.settle()
+            await rig.pass(1)
+            service.send(event)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(other, service))
+            service.send(.stop)
+            await rig.settle()
+            let last = try #require(service.queue.entries.last)
+            service.go(to: last, .picked, plays: true)
+            service.send(event)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(Thing.all[4], service))
+        }
+    }
+
+    @LoopActor @Test func whatIsRemovedOnItsWayCostsNothingThatPlays() async throws {
+        try await linedUp { rig, service in
+            // One without parts: the line is the list of tracks.
+            service.send(.next)
+            await rig.answered(within: 15) {
+                _ = try? await service.answer(.queueAdd(what: Thing.all[2].id, next: false))
+            }
+            await rig.pass(3)
+            #expect(isAt(other, service) && service.tracks.ids.count == 4)
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            service.send(.next)
+            await rig.settle()
+            service.removeTrack(2)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(Thing.all[2], service))
+            let line = [book.length, other.length, Thing.all[2].length]
+            #expect(service.queue.line.map(\.item.duration.seconds) == line)
+            // To its start, and back.
+            for _ in 1...2 {
+                service.send(.previous)
+                await rig.settle()
+                await rig.pass(1)
+            }
+            try #require(isAt(other, service))
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            service.send(.next)
+            await rig.settle()
+            service.removeTrack(2)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(other, service) && service.queue.line.count == 2, "nothing else waits: it plays on")
+        }
+    }
+
     @LoopActor @Test func whatWasGivenUpForSomethingElseIsNoWayAnyMore() async throws {
         try await linedUp { rig, service in
             rig.proxy.fail(.item, .delay(60), times: 1)
