@@ -44,8 +44,7 @@ extension Service {
             // What came to its end stands at its end, however long it takes.
             let isCut = player.turning != .rolled
             between = Between(
-                position: player.turning == .rolled ? shown.length : partPosition, since: time.now.monotonic,
-                isBrief: isCut)
+                position: isCut ? partPosition : shown.length, since: time.now.monotonic, isBrief: isCut)
             if isCut {
                 between?.timer = time.timer(after: Between.brief) {
                     let position = self.positionBetween

@@ -16,7 +16,9 @@ struct Heading {
     /// It is the present one already, and not heard yet.
     var isPresent = false
 
-    var entry: Queue.Entry { steps[steps.count - 1].entry }
+    private var last: Step { steps[steps.count - 1] }
+    var entry: Queue.Entry { last.entry }
+    var way: Queue.Way { last.way }
 }
 
 /// Along the queue, from the present item to another.
@@ -41,7 +43,7 @@ extension Service {
         let number = goings
         let heading = Heading(steps: steps, plays: plays)
         self.heading = heading
-        let (entry, way) = (heading.entry, steps[steps.count - 1].way)
+        let (entry, way) = (heading.entry, heading.way)
         var wish = Wish(way, entry.key, plays: plays)
         wish.passing = steps.dropLast()
         going = Task { @LoopActor [wish] in

@@ -289,6 +289,16 @@ import Testing
         }
     }
 
+    /// The third of the line, while it is looked for.
+    @LoopActor private func nextIsRemoved(_ rig: Rig, _ service: Service) async {
+        rig.proxy.fail(.item, .delay(3), times: 1)
+        service.send(.next)
+        await rig.settle()
+        service.removeTrack(2)
+        await rig.settle()
+        await rig.pass(5)
+    }
+
     @LoopActor @Test func whatIsRemovedOnItsWayCostsNothingThatPlays() async throws {
         try await linedUp { rig, service in
             // One without parts: the line is the list of tracks.
@@ -298,12 +308,7 @@ import Testing
             }
             await rig.pass(3)
             #expect(isAt(other, service) && service.tracks.ids.count == 4)
-            rig.proxy.fail(.item, .delay(3), times: 1)
-            service.send(.next)
-            await rig.settle()
-            service.removeTrack(2)
-            await rig.settle()
-            await rig.pass(5)
+            await nextIsRemoved(rig, service)
             #expect(isAt(Thing.all[2], service))
             let line = [book.length, other.length, Thing.all[2].length]
             #expect(service.queue.line.map(\.item.duration.seconds) == line)
@@ -314,12 +319,7 @@ import Testing
                 await rig.pass(1)
             }
             try #require(isAt(other, service))
-            rig.proxy.fail(.item, .delay(3), times: 1)
-            service.send(.next)
-            await rig.settle()
-            service.removeTrack(2)
-            await rig.settle()
-            await rig.pass(5)
+            await nextIsRemoved(rig, service)
             #expect(isAt(other, service) && service.queue.line.count == 2, "nothing else waits: it plays on")
         }
     }
