@@ -124,6 +124,8 @@ public struct ViewState: Sendable {
             (status.position, statusTime) = (position(at: now), now)
             isConnected = false
             (underWay, again, searching) = ([], [], nil)
+            // What could not be learned of it says less than that it is gone.
+            if notice?.isBad == true { notice = nil }
             status.state = status.item == nil ? .empty : .stopped
         case .changed(let report): changed(report, at: now)
         case .refreshed(let report):

@@ -32,10 +32,14 @@ import View
             first: name
         ) { [weak self] values, _ in
             guard values.count == 3, let owner = try? values[2].string() else { return }
-            self?.isThere = !owner.isEmpty
-            handler(owner.isEmpty ? .left : .appeared)
+            self?.turned(isThere: !owner.isEmpty)
         }
         matches.append(owners)
+    }
+
+    private func turned(isThere: Bool) {
+        self.isThere = isThere
+        handler(isThere ? .appeared : .left)
     }
 
     /// Sends what is on its way, and hears no more.
@@ -68,7 +72,12 @@ import View
         let (member, arguments) = question.call
         let starts = !isThere || question.isAct
         call(member, arguments) { [starter, weak self] outcome in
-            guard case .failure(let error) = outcome, starts, Link.isUnstartable(error) else {
+            guard case .failure(let error) = outcome, Link.isUnstartable(error) else {
+                return answered(outcome.mapError(Link.sentence))
+            }
+            guard starts else {
+                // It left before the bus knew that its coming and going is followed.
+                if self?.isThere == true { self?.turned(isThere: false) }
                 return answered(outcome.mapError(Link.sentence))
             }
             Task { @LoopActor in

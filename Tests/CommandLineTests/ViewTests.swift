@@ -1,4 +1,5 @@
 import Control
+import EventLoop
 import Foundation
 import Glibc
 import TestSupport
@@ -312,6 +313,17 @@ import Testing
         try await terminal.shows("Another")
         try await terminal.until("no more complaint") { !$0.text.contains("does not run") }
         await next.leave()
+    }
+
+    @Test func aDaemonThatLeavesAsTheViewOpensIsMissed() async throws {
+        await daemon.answers { [daemon] command in
+            // The answer still goes out; nobody follows the name yet.
+            if case .status = command { Task { @LoopActor in daemon.leave() } }
+            return try Self.answer(command)
+        }
+        let terminal = try view()
+        try await terminal.shows("The daemon does not run.")
+        #expect(terminal.text.contains("Emma"))
     }
 
     @Test func linesOfTheLogAreCopied() async throws {

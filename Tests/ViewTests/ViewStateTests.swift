@@ -125,6 +125,15 @@ import Testing
         #expect(shown(fast).contains("The daemon does not run"))
     }
 
+    @Test func thatTheDaemonIsGoneGoesBeforeWhatItCouldNotAnswer() {
+        var view = connected()
+        let failure = ControlError(.failed, "the daemon stopped before it answered")
+        _ = view.handle(.answered(.status, .failure(failure)), at: 0)
+        #expect(shown(view).contains("The daemon stopped before it answered"))
+        _ = view.handle(.left, at: 0)
+        #expect(shown(view).contains("The daemon does not run"))
+    }
+
     @Test func onlyWhatTheListenerWantsStartsADaemon() {
         var view = connected()
         _ = view.handle(.left, at: 0)
