@@ -212,9 +212,9 @@ extension Player {
         switch phase {
         case .empty, .paused, .stopped: return []
         case .opening:
-            // A stream that was coming back stays where it is; play asks again.
-            phase = item == nil ? .opening(play: false) : .stopped
-            turn = nil
+            // What the queue goes on to is paused there; a stream that was coming back stays where it is, and play asks
+            // again.
+            phase = item == nil || turn != nil ? .opening(play: false) : .stopped
             isBuffering = false
             failures = 0
             return []
