@@ -102,6 +102,8 @@ extension Service {
             }
         }
         send(.play)
+        // The queue is on its way to what is meant.
+        if player.phase == .stopped { await arrival() }
         try await plays()
     }
 

@@ -17,10 +17,8 @@ struct Finding {
     let timer: LoopTimer
     /// Its title, once it takes longer than a listener expects.
     var title: String?
-    /// Paused before it was found.
-    var isHeld = false
-    /// Played by hand before it was found.
-    var isPlayed = false
+    /// Played or paused by hand before it was found; nil: neither.
+    var byHand: Bool?
     /// Moved before it was found, which goes before the place that it was asked for with.
     var moved: ItemID?
 }
@@ -56,20 +54,19 @@ extension Service {
             defer { endFinding(ticket) }
             // What the source says of the place is as old as this.
             let knowsOurs = sync.hasTold(id)
-            let found = try await source.find(id)
-            try isStill(ticket)
+            let found = try await unlessOvertaken(ticket) { () throws(SourceError) in try await source.find(id) }
             let jump = try await settled(jump, on: found.id)
             // A wrong one is told before anything is stopped for it, where the item is known.
             if let jump, let item = try? await known(found.id) { _ = try item.goal(of: jump, from: .zero) }
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
-            let isHeld = finding?.isHeld ?? false
-            let play = player.wantsPlay || (wish.plays || finding?.isPlayed == true) && !isHeld
+            let play = player.wantsPlay || finding?.byHand ?? wish.plays
             left = whatIsLeft(for: found.id)
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
-            let opened = try await opened(found, of: source)
-            try isStill(ticket)
+            let opened = try await unlessOvertaken(ticket) { () throws(SourceError) in
+                try await self.opened(found, of: source)
+            }
             let beginning = try start(
                 opened, jump: finding?.moved == found.id ? nil : jump, journal: await journalled(found.id),
                 knowsOurs: knowsOurs)
@@ -77,6 +74,7 @@ extension Service {
         } catch {
             if ticket == opening, player.isOpening { failed(id, error, isTold: wish.turns || left != nil) }
             await goBack(to: left, ticket)
+            if ticket == opening { nothingCame(of: ControlError(error)) }
             throw ControlError(error)
         }
         do throws(ControlError) { try await plays() } catch {
@@ -85,6 +83,26 @@ extension Service {
             throw error
         }
     }
+
+    /// Whoever waits for a silent server is told at once that something else was asked for, or that it was stopped.
+    private func unlessOvertaken<Answer: Sendable>(
+        _ ticket: Int, _ work: @escaping @LoopActor () async throws(SourceError) -> Answer
+    ) async throws(SourceError) -> Answer {
+        let (answers, answering) = AsyncStream.makeStream(of: Result<Answer, SourceError>.self)
+        onNextOpening.append { answering.yield(.failure(Self.overtaken)) }
+        Task { @LoopActor in
+            do throws(SourceError) { answering.yield(.success(try await work())) } catch {
+                answering.yield(.failure(error))
+            }
+        }
+        for await answer in answers {
+            try isStill(ticket)
+            return try answer.get()
+        }
+        throw Self.overtaken
+    }
+
+    private static let overtaken = SourceError(.failed, "something else was asked for meanwhile")
 
     private func whatIsLeft(for id: ItemID) -> Left? {
         guard player.phase == .playing || player.phase == .paused, let item = player.item, item.id != id else {
@@ -132,6 +150,7 @@ extension Service {
     func stopFinding() {
         if let finding { endFinding(finding.ticket) }
         opening += 1
+        settleWaiters()
     }
 
     /// Who asked for something and then plays, pauses or stops means that.
@@ -141,13 +160,11 @@ extension Service {
         switch event {
         case .play where player.phase == .stopped, .toggle where player.phase == .stopped:
             // Not the one that was stopped.
-            let isPlayed = event == .play || !finding.isPlayed
-            self.finding?.isPlayed = isPlayed
-            self.finding?.isHeld = !isPlayed
+            self.finding?.byHand = event == .play || finding.byHand != true
             return true
-        case .play: self.finding?.isHeld = false
-        case .pause(.listener): self.finding?.isHeld = true
-        case .toggle: self.finding?.isHeld = player.item == nil ? !finding.isHeld : player.wantsPlay
+        case .play: self.finding?.byHand = true
+        case .pause(.listener): self.finding?.byHand = false
+        case .toggle: self.finding?.byHand = player.item == nil ? finding.byHand == false : !player.wantsPlay
         case .stop where !player.isOpening || player.item == nil:
             stopFinding()
             if player.isOpening { send(.openFailed(nil, mayReturn: false)) }
@@ -264,7 +281,7 @@ extension Service {
     func isServers(_ place: Place?) -> Bool { place.map { borrowed[$0.item] == $0 } ?? false }
 
     private func isStill(_ ticket: Int) throws(SourceError) {
-        if ticket != opening { throw SourceError(.failed, "something else was asked for meanwhile") }
+        if ticket != opening { throw Self.overtaken }
     }
 
     func source(of id: ItemID) -> any Source {
@@ -285,6 +302,13 @@ extension Service {
         try result.get()
     }
 
+    /// Who waits for what was on its way, without having asked for it, is told as well.
+    private func nothingCame(of error: ControlError) {
+        guard player.phase == .stopped || player.phase == .empty else { return }
+        failure = error
+        settleWaiters()
+    }
+
     func settleWaiters() {
         guard !waiters.isEmpty else { return }
         let outcome: Result<Void, ControlError>? =
@@ -293,7 +317,9 @@ extension Service {
             case .playing where player.isAsking: nil
             case .playing, .paused: .success(())
             case .opening, .loading: nil
-            case .stopped, .empty: .failure(failure ?? ControlError(.failed, player.error ?? "nothing plays"))
+            case .stopped, .empty:
+                finding?.byHand == true
+                    ? nil : .failure(failure ?? ControlError(.failed, player.error ?? "nothing plays"))
             }
         guard let outcome else { return }
         let ready = waiters

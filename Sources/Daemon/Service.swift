@@ -44,7 +44,15 @@ internal import Store
     /// Whose speed that of the present item is: an id of ``Item/rateKeys``; nil: the default.
     var rateKey: ItemID?
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
-    var opening = 0
+    var opening = 0 {
+        didSet {
+            let waiting = onNextOpening
+            onNextOpening = []
+            for body in waiting { body() }
+        }
+    }
+    /// Those that wait for an answer which would be stale by then.
+    var onNextOpening: [@LoopActor () -> Void] = []
     /// The computer and the desktop around the player.
     var surroundings: Surroundings?
     var notices: Notices?

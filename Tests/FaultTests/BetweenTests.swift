@@ -1,3 +1,4 @@
+import Control
 import DBus
 import EventLoop
 import TestSupport
@@ -144,6 +145,75 @@ import Testing
         }
     }
 
+    @LoopActor @Test func whoIsOvertakenIsToldAtOnce() async throws {
+        for endpoint in [Endpoint.item, .play] {
+            try await listening { rig, service in
+                rig.proxy.fail(endpoint, .delay(15), times: 1)
+                let refused = Rig.Flag()
+                let reply = Reply { result in
+                    if case .failure = result { LoopActor.onLoop { refused.isSet = true } }
+                }
+                service.open(uri: "dogear:\(other.id)", reply)
+                await rig.settle()
+                await rig.pass(2)
+                #expect(!refused.isSet)
+                choose(Thing.all[4], service)
+                await rig.settle()
+                #expect(refused.isSet, "\(endpoint)")
+                await rig.pass(30)
+                #expect(isAt(Thing.all[4], service))
+            }
+        }
+    }
+
+    /// What `dogear play` alone says of a stopped player while something is on its way.
+    @LoopActor private func playing(_ rig: Rig, _ service: Service, _ meanwhile: () async -> Void) async -> String {
+        let said = Locked("")
+        Task { @LoopActor in
+            do throws(ControlError) {
+                let report = try await service.answer(.play(what: "", at: ""))
+                said.withLock { $0 = report }
+            } catch {
+                said.withLock { $0 = error.message }
+            }
+        }
+        await rig.settle()
+        await rig.pass(1)
+        #expect(said.withLock { $0 } == "", "too early")
+        await meanwhile()
+        await rig.settle()
+        return said.withLock { $0 }
+    }
+
+    @LoopActor @Test func playOfAStoppedPlayerIsAnsweredWhenWhatIsOnItsWayPlays() async throws {
+        try await listening { rig, service in
+            for fault in [Fault.delay(3), .status(500), .dropBefore] {
+                service.send(.stop)
+                await rig.settle()
+                rig.proxy.fail(.item, .delay(2), times: 1)
+                rig.proxy.fail(.play, fault, times: 1)
+                service.open(uri: "dogear:\(other.id)", Reply { _ in })
+                await rig.settle()
+                let said = await playing(rig, service) { await rig.pass(9) }
+                #expect(!said.isEmpty && said != "nothing plays", "\(fault): \(said)")
+                #expect(said.contains("\"state\":\"playing\"") == isAt(other, service), "\(fault): \(said)")
+            }
+        }
+    }
+
+    @LoopActor @Test func playOfAStoppedPlayerIsAnsweredWhenItIsStoppedAgain() async throws {
+        try await listening { rig, service in
+            service.send(.stop)
+            await rig.settle()
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            service.open(uri: "dogear:\(other.id)", Reply { _ in })
+            await rig.settle()
+            #expect(await playing(rig, service) { service.send(.stop) } == "nothing plays")
+            await rig.pass(20)
+            #expect(service.player.phase == .stopped)
+        }
+    }
+
     // MARK: Along the queue
 
     /// Listening to an item with two behind it, where Next and Previous go by the queue.
@@ -261,6 +331,25 @@ import Testing
             await rig.settle()
             await rig.pass(60)
             #expect(service.player.phase == .stopped && service.player.item?.duration == .seconds(book.length))
+        }
+    }
+
+    @LoopActor @Test func whatIsPausedWhileTheNextIsOnItsWayWaitsThere() async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            await rig.pass(6)
+            #expect(service.player.turning == .rolled && service.shown.status == .playing)
+            let track = service.shown.trackID
+            service.send(.pause(.listener))
+            #expect(service.shown.status == .paused && service.shown.trackID == track)
+            #expect(service.partPosition == service.shown.length, "where it came to its end")
+            await rig.pass(20)
+            #expect(service.player.phase == .paused && service.shown.status == .paused)
+            #expect(service.player.item?.duration == .seconds(other.length) && service.heading == nil)
+            service.send(.play)
+            await rig.pass(1)
+            #expect(isAt(other, service))
         }
     }
 
