@@ -58,8 +58,8 @@ internal import SDBus
         }
     }
 
-    /// What beginning needed, and from then on what calls and changes leave behind; while nothing plays only once.
-    private func giveBack(after delay: BookTime) {
+    /// What beginning or reading needed, and from then on what calls and changes leave behind; while nothing plays only once.
+    func giveBack(after delay: BookTime) {
         thrift?.cancel()
         thrift = service.time.timer(after: delay) {
             Thrift.giveBack()
