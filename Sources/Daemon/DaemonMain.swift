@@ -131,7 +131,7 @@ private func blockedSignals() -> sigset_t {
         service.begin(with: librarian)
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
         notifyReady()
-        Thrift.giveBack()
+        service.surroundings?.giveBack(after: .second)
         log.info("ready", metadata: ["version": "\(dogearBuild)"])
         feedWatchdog()
     }

@@ -91,7 +91,7 @@ internal import Store
             librarian?.listen { [weak self] in
                 self?.emitRefreshed()
                 self?.choicesChanged()
-                if self?.librarian?.isBusy == false { self?.surroundings?.giveBack(after: .seconds(5)) }
+                if self?.librarian?.isBusy == false { self?.surroundings?.giveBack(after: .second) }
             }
         }
     }
