@@ -76,20 +76,25 @@ extension Service: @LoopActor PlayerFace {
         answer(reply) { () async throws(ControlError) in try await self.play(playlist) }
     }
 
-    /// Libraries for the bus give up after 25 s, and tell their user less.
-    private static let longest = BookTime.seconds(20)
+    /// So long a caller, whose window may stand still meanwhile, waits to hear that something cannot be opened. After that
+    /// it is on its way, and the status tells what becomes of it.
+    private static let longest = BookTime.seconds(5)
 
     private func answer(_ reply: Reply, _ body: @escaping @LoopActor () async throws(ControlError) -> Void) {
-        let timer = time.timer(after: Self.longest) {
-            reply.fail(.failed("what was asked for is still on its way; 'dogear status' tells what becomes of it"))
-        }
+        let timer = time.timer(after: Self.longest) { reply([]) }
         Task { @LoopActor in
+            let ticket = self.opening + 1
             defer { timer.cancel() }
             do throws(ControlError) {
                 try await body()
-                reply([])
+                if timer.isPending { reply([]) }
             } catch {
-                reply.fail(error.kind == .usage ? .invalidArgs(error.message) : .failed(error.message))
+                guard !timer.isPending else {
+                    return reply.fail(error.kind == .usage ? .invalidArgs(error.message) : .failed(error.message))
+                }
+                guard ticket == self.opening else { return }
+                self.queueTrouble = "what was asked for cannot be played: \(error.message)"
+                self.emitStatus()
             }
         }
     }

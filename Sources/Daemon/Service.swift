@@ -80,7 +80,8 @@ internal import Store
     var going: Task<Void, Never>?
     /// Counts those: a later one makes an earlier one stale.
     var goings = 0
-    /// Why the queue did not go on; told until something plays or the queue changes.
+    /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
+    /// plays or the queue changes.
     var queueTrouble: String?
     /// What can be gone on with.
     let begun: Begun

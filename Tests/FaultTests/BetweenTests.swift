@@ -128,20 +128,26 @@ import Testing
         }
     }
 
-    @LoopActor @Test func nobodyWaitsLongerThanTheBusDoes() async throws {
+    @LoopActor @Test func whatTakesTooLongIsOnItsWay() async throws {
         try await listening { rig, service in
-            for _ in 1...9 { rig.proxy.fail(.play, .delay(29), times: 1) }
-            let refused = Rig.Flag()
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            let (answered, refused) = (Rig.Flag(), Rig.Flag())
             let reply = Reply { result in
-                if case .failure = result { LoopActor.onLoop { refused.isSet = true } }
+                LoopActor.onLoop {
+                    answered.isSet = true
+                    if case .failure = result { refused.isSet = true }
+                }
             }
             service.open(uri: "dogear:\(other.id)", reply)
             await rig.settle()
-            await rig.pass(19)
-            #expect(!refused.isSet)
-            await rig.pass(2)
-            #expect(refused.isSet)
+            await rig.pass(4.9)
+            #expect(!answered.isSet)
+            await rig.pass(0.2)
+            #expect(answered.isSet && !refused.isSet && service.finding != nil)
+            rig.proxy.fail(.play, .status(500), times: 1)
             await rig.pass(60)
+            #expect(!refused.isSet && service.player.phase == .playing)
+            #expect(service.queueTrouble?.hasPrefix("what was asked for cannot be played: ") == true)
         }
     }
 
