@@ -17,7 +17,7 @@ struct Between {
     /// Longer than another file takes to be heard, too short to be told that it is silent.
     fileprivate static let brief = BookTime.seconds(0.25)
     /// So long who only moves on waits for what that leads to.
-    fileprivate static let patience = BookTime.second
+    fileprivate static let patience = brief
 }
 
 extension Service {
@@ -75,10 +75,11 @@ extension Service {
     func answer(_ reply: Reply, after body: () -> Void) {
         let (before, phase) = (goings, player.phase)
         body()
-        guard goings != before || heading != nil || player.isUnderWay && player.wantsPlay && player.phase != phase
-        else {
-            return reply([])
-        }
+        let isUnchanged = player.phase == phase
+        guard
+            goings != before || heading != nil && isUnchanged
+                || player.isUnderWay && player.wantsPlay && !isUnchanged
+        else { return reply([]) }
         let timer = time.timer(after: Between.patience) { reply([]) }
         Task { @LoopActor in
             await self.arrival()
