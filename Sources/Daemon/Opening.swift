@@ -72,7 +72,7 @@ extension Service {
                 knowsOurs: knowsOurs)
             await begin(opened, at: beginning, play: play, whole: whole, as: wish)
         } catch {
-            if ticket == opening, player.isOpening { failed(id, error, isTold: wish.turns || left != nil) }
+            if ticket == opening { goOnWithout(id, error, isTold: wish.turns || left != nil) }
             await goBack(to: left, ticket)
             if ticket == opening { nothingCame(of: ControlError(error)) }
             throw ControlError(error)
@@ -103,6 +103,23 @@ extension Service {
     }
 
     private static let overtaken = SourceError(.failed, "something else was asked for meanwhile")
+
+    /// Something was asked for that is not there yet: what plays until then may end or fail meanwhile.
+    var isOnItsWay: Bool { finding != nil || heading?.isPresent == false }
+
+    /// What was asked for cannot be played: the player does what it would have done by itself before, or stops.
+    private func goOnWithout(_ id: ItemID, _ error: SourceError, isTold: Bool) {
+        let effect = putOff
+        putOff = nil
+        if case .ranOut = effect {
+            if player.isOpening { failed(id, error, isTold: isTold) }
+        } else if player.isOpening {
+            guard effect != nil else { return failed(id, error, isTold: isTold) }
+        } else {
+            return
+        }
+        if let effect { goOn(effect) }
+    }
 
     private func whatIsLeft(for id: ItemID) -> Left? {
         guard player.phase == .playing || player.phase == .paused, let item = player.item, item.id != id else {
@@ -149,6 +166,7 @@ extension Service {
     /// What is looked for is not wanted any more.
     func stopFinding() {
         if let finding { endFinding(finding.ticket) }
+        putOff = nil
         opening += 1
         settleWaiters()
     }
@@ -160,12 +178,12 @@ extension Service {
         switch event {
         case .play where player.phase == .stopped, .toggle where player.phase == .stopped:
             // Not the one that was stopped.
-            self.finding?.byHand = event == .play || finding.byHand != true
+            self.finding?.byHand = true
             return true
         case .play: self.finding?.byHand = true
         case .pause(.listener): self.finding?.byHand = false
         case .toggle: self.finding?.byHand = player.item == nil ? finding.byHand == false : !player.wantsPlay
-        case .stop where !player.isOpening || player.item == nil:
+        case .stop where !player.isOpening || player.item == nil || putOff != nil:
             stopFinding()
             if player.isOpening { send(.openFailed(nil, mayReturn: false)) }
         default: break
@@ -222,6 +240,7 @@ extension Service {
         let place = beginning.place
         isWhole = whole
         failure = nil
+        putOff = nil
         wanted = nil
         remark = opened.remark.map { (opened.item.id, $0) }
         let item = await pictured(opened.item)

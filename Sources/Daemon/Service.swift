@@ -75,6 +75,9 @@ internal import Store
     var bookmarkChanges = 0
     /// What is being found and opened.
     var finding: Finding?
+    /// What the player would have done by itself, had the listener not asked for something that is on its way: done if that
+    /// cannot be played.
+    var putOff: Player.Effect?
     /// Where the queue is on its way to, until that plays or cannot.
     var heading: Heading?
     var going: Task<Void, Never>?
@@ -179,6 +182,16 @@ internal import Store
         notices?.lookAtSleep()
     }
 
+    /// What the player does by itself as something ends or fails.
+    func goOn(_ effect: Player.Effect) {
+        switch effect {
+        case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
+        case .follow(let direction): follow(direction)
+        case .ranOut(let item): goOn(after: item)
+        default: break
+        }
+    }
+
     /// Told with what comes next.
     func adopt(_ lineup: Lineup) {
         _ = player.handle(.lineup(lineup), at: time.now, engine: engine.position(player.load))
@@ -200,11 +213,10 @@ internal import Store
         case .rememberVolume(let volume): store.post(.volume(volume))
         case .unload: engine.unload()
         case .heard(let heard): journal(heard, now)
-        case .reopen(let item, let place, let play, let delay): reopen(item, at: place, play: play, after: delay)
-        case .follow(let direction): follow(direction)
+        case .reopen, .follow, .ranOut:
+            if isOnItsWay { putOff = effect } else { goOn(effect) }
         case .close(let item): perform(sync.closed(item, now))
         case .finished(let item): finished(item, now)
-        case .ranOut(let item): goOn(after: item)
         case .jumped(let item, let from, let to, let cause):
             keep(cause, of: item, from: from, to: to)
         case .placed(let item, let place): placed(item, place, now)

@@ -73,7 +73,7 @@ extension Player {
     /// The last words of what plays are told before the source starts the next: a server ends the one session when it
     /// opens the other.
     private mutating func beginOpening(play: Bool, turns: Bool, _ now: Moment) -> [Effect] {
-        let turn: Turn? = turns ? turning ?? .cut : nil
+        let turn: Turn? = turns ? turning ?? .cut : turning == .rolled ? .rolled : nil
         defer { self.turn = turn }
         var effects: [Effect] = []
         if let item, phase != .stopped {

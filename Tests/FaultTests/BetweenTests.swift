@@ -384,6 +384,44 @@ import Testing
         }
     }
 
+    @LoopActor @Test func theEndOfWhatPlaysCancelsNothingThatIsOnItsWay() async throws {
+        for loop in ["off", "track", "queue"] {
+            for isLost in [false, true] {
+                try await linedUp { rig, service in
+                    await rig.answered(within: 15) { _ = try? await service.answer(.queueLoop(loop)) }
+                    service.send(.seek(to: .seconds(book.length - 3)))
+                    await rig.settle()
+                    rig.proxy.fail(.item, .delay(9), times: 1)
+                    if isLost { rig.proxy.fail(.play, .status(500), times: 1) }
+                    service.open(uri: "dogear:\(Thing.all[2].id)", Reply { _ in })
+                    await rig.pass(6)
+                    #expect(service.player.turning == .rolled && service.finding != nil, "\(loop)")
+                    #expect(service.shown.status == .playing && service.partPosition == service.shown.length)
+                    await rig.pass(12)
+                    let next = loop == "track" ? book : other
+                    #expect(isAt(isLost ? next : Thing.all[2], service), "\(loop) \(isLost)")
+                    #expect(service.putOff == nil && service.finding == nil && service.heading == nil)
+                }
+            }
+        }
+    }
+
+    @LoopActor @Test func whatIsStoppedBehindAnEndStaysStopped() async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            await rig.settle()
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            service.open(uri: "dogear:\(Thing.all[2].id)", Reply { _ in })
+            await rig.pass(6)
+            #expect(service.putOff != nil)
+            service.send(.stop)
+            await rig.settle()
+            await rig.pass(30)
+            #expect(service.player.phase == .stopped && service.shown.status == .stopped && service.putOff == nil)
+            #expect(service.player.item?.duration == .seconds(book.length))
+        }
+    }
+
     /// The third of the line, while it is looked for.
     @LoopActor private func nextIsRemoved(_ rig: Rig, _ service: Service) async {
         rig.proxy.fail(.item, .delay(3), times: 1)
