@@ -111,14 +111,13 @@ extension Service {
     private func goOnWithout(_ id: ItemID, _ error: SourceError, isTold: Bool) {
         let effect = putOff
         putOff = nil
-        if case .ranOut = effect {
+        switch effect {
+        case .ranOut(let last)?:
             if player.isOpening { failed(id, error, isTold: isTold) }
-        } else if player.isOpening {
-            guard effect != nil else { return failed(id, error, isTold: isTold) }
-        } else {
-            return
+            goOn(after: last)
+        case let effect?: if player.isOpening { goOn(effect) }
+        case nil: if player.isOpening { failed(id, error, isTold: isTold) }
         }
-        if let effect { goOn(effect) }
     }
 
     private func whatIsLeft(for id: ItemID) -> Left? {
