@@ -95,7 +95,8 @@ import Testing
     }
 
     @Test(arguments: [1.0, 1.5]) func aFileThatLiesInTheSinkIsNotHeardYet(rate: Double) async throws {
-        let parts = try (0..<3).map { try Sounds.tone("part\($0).flac", seconds: 6, offset: Double($0) * 6) }
+        // A machine that stands still for seconds does not come to the end of them.
+        let parts = try (0..<15).map { try Sounds.tone("part\($0).flac", seconds: 6, offset: Double($0) * 6) }
         let rig = rig("deep-\(rate)")
         _ = try await rig.open(files(parts, seconds: 6), at: .seconds(3), rate: rate)
         for sight in try await sights(rig, until: 13) {
@@ -103,8 +104,7 @@ import Testing
         }
         // The next file is in the sink by now: nobody moves in that one.
         rig.engine.seek(rig.load, to: .seconds(10.8))
-        let word = try await rig.word()
-        #expect(word == .seeked(to: .seconds(10.8)))
+        #expect(try await rig.word() == .seeked(to: .seconds(10.8)))
         let seen = try await sights(rig, until: 13)
         let first = try #require(seen.first)
         for sight in seen {
@@ -127,13 +127,18 @@ import Testing
     @Test func aSilenceThatLiesInTheSinkIsNotLeftOutYet() async throws {
         let path = try Sounds.tone(
             "deep-silence.flac", seconds: 30, options: ["-af", "volume=0:enable='between(t,12,20)'"])
-        let rig = rig("deep-silence", ahead: 12)
-        rig.engine.setSound(SoundOptions(skipsSilence: true))
-        _ = try await rig.open(files([path], seconds: 30), at: .seconds(8))
-        _ = try await sights(rig, until: 8.5)
-        rig.engine.pause(rig.load)
-        // By now the sink has all that comes before the silence and some of what comes after it.
-        let stood = try await rig.still().seconds
+        /// Its sink has all that comes before the silence and some of what comes after it.
+        func standing() async throws -> (Rig, Double) {
+            let rig = self.rig("deep-silence", ahead: 12)
+            rig.engine.setSound(SoundOptions(skipsSilence: true))
+            _ = try await rig.open(files([path], seconds: 30), at: .seconds(8))
+            _ = try await sights(rig, until: 8.5)
+            rig.engine.pause(rig.load)
+            return (rig, try await rig.still().seconds)
+        }
+        var (rig, stood) = try await standing()
+        // A machine that stood still for seconds is past it.
+        for _ in 0..<5 where stood > 12 { (rig, stood) = try await standing() }
         #expect((8.5...12.3).contains(stood) && rig.reports.all.allSatisfy { $0.word != .skipped })
         for sight in try await sights(rig, until: 18) {
             let isEarly = sight.place < 12.5

@@ -30,15 +30,24 @@ struct Rig {
         return place
     }
 
+    /// The place, and how much had been heard then.
+    struct Moment {
+        let place: BookTime
+        /// Seconds.
+        let heard: Double
+    }
+
     /// Plays until this place is reached, watching that the position never goes back.
     /// - Parameter seconds: that must have been heard; on a busy machine the clock may be ahead of the sound.
-    func play(until place: BookTime, hearing seconds: Double = 0) async throws {
+    /// - Returns: what was passed through.
+    @discardableResult func play(until place: BookTime, hearing seconds: Double = 0) async throws -> [Moment] {
         engine.play(load)
-        var last = BookTime.zero
+        var moments: [Moment] = []
         let limit = ContinuousClock.now + .seconds(180 * Sanitizer.patience)
-        while let position = engine.position(load), position < place || Recording.seconds(path) < seconds {
-            #expect(position >= last)
-            last = position
+        while let position = engine.position(load) {
+            #expect(position >= moments.last?.place ?? .zero)
+            moments.append(Moment(place: position, heard: Recording.seconds(path)))
+            guard position < place || Recording.seconds(path) < seconds else { break }
             if let said = reports.all.last(where: { $0.load == load }), case .failed = said.word {
                 throw Unexpected(word: said.word)
             }
@@ -47,6 +56,7 @@ struct Rig {
             try await Task.sleep(for: .milliseconds(5))
         }
         engine.pause(load)
+        return moments
     }
 
     /// - Returns: where it stands once a pause has taken effect, which nothing announces: until then the place moves with
@@ -62,6 +72,17 @@ struct Rig {
     }
 
     struct Unexpected: Error { let word: EngineReport.Word }
+}
+
+extension [Rig.Moment] {
+    /// How far the place is from that of what is heard, in seconds. A machine that stands still takes the clock ahead of
+    /// the sound, which then catches up: what counts is the moment at which they are nearest.
+    /// - Parameters:
+    ///   - start: seconds heard from which on moments count.
+    ///   - place: of what is heard after so many seconds.
+    func gap(from start: Double, _ place: (Double) -> Double) -> Double {
+        filter { $0.heard >= start }.map { abs($0.place.seconds - place($0.heard)) }.min() ?? .infinity
+    }
 }
 
 /// All of the tone is there, in order, from one moment of it to the end of the recording.

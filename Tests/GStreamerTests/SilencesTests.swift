@@ -25,8 +25,7 @@ import Testing
         let rig = Rig("silence-\(ending)-\(rate)")
         rig.engine.setSound(SoundOptions(skipsSilence: true))
         _ = try await rig.open(files([try spoken("spoken.\(ending)")], seconds: 20), at: .seconds(2), rate: rate)
-        try await rig.play(until: .seconds(9))
-        let place = try await rig.still()
+        let moments = try await rig.play(until: .seconds(9), hearing: 5 / rate)
         let heard = try rig.heard
         #expect(abs(try #require(heard.original(at: 0.5 / rate)) - 2.5) < 0.1)
         // 0.25 s of it at its beginning, 0.15 s at its end, and what the size of a buffer makes of that.
@@ -42,7 +41,7 @@ import Testing
         }
         #expect(heard.strength(from: silence + 2.1 / rate, to: silence + 2.2 / rate) < 0.05)
         // And the place is that of what is heard.
-        #expect(abs(place.seconds - 6 - (heard.seconds - silence) * rate) < 0.15, "\(place)")
+        #expect(moments.gap(from: silence + 0.5 / rate) { 6 + ($0 - silence) * rate } < 0.15)
         #expect(rig.reports.all.filter { $0.word == .skipped }.count == 1)
     }
 
@@ -52,12 +51,10 @@ import Testing
         let rig = Rig("silent-end")
         rig.engine.setSound(SoundOptions(skipsSilence: true))
         _ = try await rig.open(files([first, second], seconds: 6), at: .seconds(2))
-        try await rig.play(until: .seconds(8), hearing: 2.5)
-        let place = try await rig.still()
-        let heard = try rig.heard
-        let original = try #require(heard.original(at: 2.4))
+        let moments = try await rig.play(until: .seconds(8), hearing: 3)
+        let original = try #require(try rig.heard.original(at: 2.4))
         #expect((6.4...7.2).contains(original), "\(original)")
-        #expect(abs(place.seconds - original - (heard.seconds - 2.4)) < 0.15, "\(place)")
+        #expect(moments.gap(from: 2.4) { original + $0 - 2.4 } < 0.15)
         // Back in the first: nothing is left of what was left out.
         rig.engine.seek(rig.load, to: .seconds(1))
         #expect(try await word(rig) == .seeked(to: .second))
@@ -100,13 +97,10 @@ import Testing
         rig.engine.seek(rig.load, to: .seconds(4))
         #expect(try await rig.word() == .seeked(to: .seconds(4)))
         #expect(rig.engine.position(rig.load) == .seconds(4))
-        try await rig.play(until: .seconds(7))
-        let place = try await rig.still().seconds
-        let heard = try rig.heard
-        #expect(abs(heard.seconds - 0.4 - (place - 6)) < 0.3, "\(heard.seconds) at \(place)")
-        // However far it has played by now, perhaps into the next silence.
-        let original = try #require(heard.original(at: 1))
-        #expect(abs(place - original - (heard.seconds - 1)) < 0.2, "\(original) at 1, \(place) at \(heard.seconds)")
+        let moments = try await rig.play(until: .seconds(7), hearing: 1.4)
+        #expect(moments.gap(from: 0.8) { 6 + $0 - 0.4 } < 0.3)
+        let original = try #require(try rig.heard.original(at: 1))
+        #expect(moments.gap(from: 1) { original + $0 - 1 } < 0.2, "\(original) at 1")
     }
 
     @Test func withoutTheSettingEverythingIsHeard() async throws {
@@ -119,9 +113,7 @@ import Testing
         rig.engine.setSound(SoundOptions(skipsSilence: true))
         rig.engine.seek(rig.load, to: .seconds(2.5))
         #expect(try await word(rig) == .seeked(to: .seconds(2.5)))
-        try await rig.play(until: .seconds(7))
-        let place = try await rig.still()
-        let heard = try rig.heard.seconds
-        #expect(abs(heard - 0.5 - 0.4 - (place.seconds - 6)) < 0.3, "\(heard) at \(place)")
+        let moments = try await rig.play(until: .seconds(7), hearing: 1.9)
+        #expect(moments.gap(from: 1.2) { 6 + $0 - 0.5 - 0.4 } < 0.3)
     }
 }
