@@ -53,8 +53,12 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
     /// Jobs have come in that the thread has not taken up.
     var hasJobs: Bool { isFilled.load(ordering: .acquiring) }
 
+    /// Jobs that always bring others must not keep the thread from what it waits for: after so many rounds it looks.
+    private static let mostRounds = 100
+
     private func drain() {
-        while hasJobs {
+        for _ in 0..<Self.mostRounds {
+            guard hasJobs else { return }
             let batch = jobs.withLock { queue in
                 let batch = queue
                 queue.removeAll(keepingCapacity: true)
@@ -63,6 +67,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
             }
             for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
         }
+        waiting.wake()
     }
 
     private func run() {

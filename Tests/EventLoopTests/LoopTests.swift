@@ -53,6 +53,15 @@ import Testing
         #expect(thread != pthread_self())
     }
 
+    @Test @LoopActor func jobsThatAlwaysBringOthersKeepNothingElseFromHappening() async {
+        var isDue = false
+        let timer = LoopActor.timer(after: .seconds(0.01)) { isDue = true }
+        func goOn() { if !isDue { Task { @LoopActor in goOn() } } }
+        goOn()
+        while !isDue { await Task.yield() }
+        #expect(!timer.isPending)
+    }
+
     @Test @LoopActor func aDescriptorIsHeardUntilItIsRemoved() async {
         let (bytes, feed) = AsyncStream<UInt8>.makeStream()
         let source = PipeSource(feed)
