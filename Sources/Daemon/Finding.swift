@@ -68,9 +68,14 @@ extension Service {
             return [ItemRow(item: ItemHead(item))]
         }
         // Nor is any other address.
-        if what.contains("://"), case .item(let id) = try Address(what) { return try await candidates("\(id)") }
+        if what.contains("://") || what.hasPrefix("dogear:"), case .item(let id) = try Address(what) {
+            return try await candidates("\(id)")
+        }
         if let id = ItemID(what), ["abs", "file", "url"].contains(id.source) {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
+            guard id.source == "abs" else {
+                throw ControlError(.notFound, "nothing that was played here is called '\(id)'; play it by its path")
+            }
             if let index, let found = try? await index.catalogue.row(id) { return [row(found)] }
             return [try await signedIn().details(id).row]
         }

@@ -46,7 +46,7 @@ public enum Arguments {
 
     /// Ids and addresses, which are not searched for.
     public static func isAddress(_ what: String) -> Bool {
-        ["abs:", "http://", "https://", "file://", "/"].contains { what.hasPrefix($0) }
+        ["abs:", "dogear:", "http://", "https://", "file://", "/"].contains { what.hasPrefix($0) }
     }
 
     private static func unescaped(_ text: Substring) -> String? {

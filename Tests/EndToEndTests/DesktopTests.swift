@@ -271,6 +271,16 @@ import Testing
                 try await title(house, is: "Tidebook")
                 #expect(try await tracks(house).count == 3)
                 try await house.done("play", "echoes")
+                try await house.done("play", form)
+                try await title(house, is: "Tidebook")
+                try await house.done("play", "echoes")
+            }
+            for (bad, why) in [
+                ("dogear:x", "names no item"), ("dogear://abs:", "names no item"), ("ftp://host/x", "cannot open"),
+                ("file:0123", "was played here"),
+            ] {
+                let outcome = try await house.run(Child.built("dogear"), ["play", bad])
+                #expect(outcome.code != 0 && outcome.errors.contains(why), "\(bad): \(outcome)")
             }
             let file = "FILE://\(Sounds.folder)/e2e/hour/one.mp3"
             #expect(try await call(house, ".Player", "OpenUri", "s", file).code == 0)
