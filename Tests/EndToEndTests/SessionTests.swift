@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A whole session of listening to a book of two files and ten chapters, as everyone on the bus sees it.
-@Suite struct SessionTests {
+@Suite(.inTime) struct SessionTests {
     private static let names = [
         "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten",
     ]

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The real daemon beside a logind and a NetworkManager of the test's own.
-@Suite struct SleepTests {
+@Suite(.inTime) struct SleepTests {
     /// - Parameter body: also told what becomes of the locks.
     private func beside(
         _ body: (House, FakeMachine, inout AsyncStream<FakeMachine.Event>.Iterator) async throws -> Void

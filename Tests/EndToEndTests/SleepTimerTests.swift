@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Listening that ends by itself. The book's chapters begin at 0, 30 and 60 s; it is 100 s long.
-@Suite struct SleepTimerTests {
+@Suite(.inTime) struct SleepTimerTests {
     private func sleep(_ house: House, _ arguments: String...) async throws -> SleepReport {
         let outcome = try await house.run(Child.built("dogear"), ["sleep"] + arguments + ["--json"])
         guard outcome.code == 0 else { throw TestFailure("sleep \(arguments): \(outcome)") }
