@@ -73,7 +73,7 @@ let package = Package(
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
         room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),
-        room("LocalFiles", "Folders", "Listening"),
+        room("LocalFiles", "Folders", "Framing", "Listening"),
         room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
         room("Folders"),
         room("Secret", "CSecret", "EventLoop", "Listening"),
@@ -84,8 +84,8 @@ let package = Package(
         // Wiring and the program.
         room(
             "Daemon", "Listening", "HTTP", "DBus", "Audiobookshelf", "MPRIS", "Control", "EventLoop", "SDBus", "Curl",
-            "GStreamer", "LocalFiles", "Folders", "Machine", "Secret", "Store", "Settings", "Streaming", "CSystemd",
-            "Catalogue", "Launchers", "Terminal", logging),
+            "GStreamer", "LocalFiles", "Folders", "Framing", "Machine", "Secret", "Store", "Settings", "Streaming",
+            "CSystemd", "Catalogue", "Launchers", "Terminal", logging),
         .executableTarget(
             name: "dogear",
             dependencies: [
@@ -145,7 +145,7 @@ let package = Package(
             "AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", "TestSupport",
             exclude: ["Fixtures"]),
         tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
-        tests("LocalFilesTests", "LocalFiles", "EventLoop", "Folders", "GStreamer", "Listening", "TestSupport"),
+        tests("LocalFilesTests", "LocalFiles", "EventLoop", "Folders", "Framing", "GStreamer", "Listening", "TestSupport"),
         // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
         tests(
             "FaultTests", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop", "SDBus",

@@ -1,4 +1,5 @@
 internal import Folders
+internal import Framing
 internal import GStreamer
 internal import HTTP
 internal import Listening
@@ -99,10 +100,13 @@ actor AddressSource: Source {
     }
 
     private func look(at address: WebAddress, _ stream: AudioStream) async throws(SourceError) -> Item {
-        let facts: FileFacts
+        var facts: FileFacts
         do throws(EngineFailure) { facts = try await inspector.inspect(stream, through: shelf) } catch {
             throw SourceError(error, of: address)
         }
+        let chapters = await chapters(of: stream)
+        if !chapters.isEmpty { facts.chapters = chapters }
+        facts.chapters = Timeline.repaired(chapters: facts.chapters, duration: facts.duration)
         var item = Item(
             id: name(of: address), kind: .file, title: facts.title ?? facts.album ?? address.name,
             authors: facts.albumArtists.isEmpty ? facts.artists : facts.albumArtists, narrators: facts.composers,
@@ -114,6 +118,19 @@ actor AddressSource: Source {
         item.coverPath = facts.cover.flatMap { covers.keep($0.bytes) }
         item.url = address.shown
         return item
+    }
+
+    /// Their titles may lie anywhere in the file: a server that gives them too slowly is not waited for.
+    private func chapters(of stream: AudioStream) async -> [Chapter] {
+        let reader = shelf.reader(of: stream)
+        let limit = Task {
+            if (try? await Task.sleep(for: .seconds(5))) != nil { reader.close() }
+        }
+        defer {
+            limit.cancel()
+            reader.close()
+        }
+        return (try? await EmbeddedChapters.read(reader)) ?? []
     }
 }
 

@@ -1,7 +1,8 @@
 internal import Glibc
+internal import Listening
 
 /// Sole owner of one open file, read at any offset. Everything read from it is checked against its size first.
-final class FileBytes {
+final class FileBytes: Sendable {
     let path: String
     private let descriptor: Int32
     let size: Int
@@ -51,29 +52,16 @@ final class FileBytes {
     }
 }
 
-/// Big-endian numbers out of bytes that may end too soon.
-struct ByteReader {
-    private let bytes: ArraySlice<UInt8>
-    private(set) var position: Int
+/// The same for rooms that read what may be far away.
+final class FileReader: ByteReader {
+    private let file: FileBytes
 
-    init(_ bytes: some Sequence<UInt8>) {
-        self.bytes = ArraySlice(Array(bytes))
-        position = 0
+    init(_ file: FileBytes) { self.file = file }
+
+    func size() async throws(EngineFailure) -> Int64 { Int64(file.size) }
+    func read(at offset: Int64, count: Int) async throws(EngineFailure) -> [UInt8] {
+        file.bytes(at: Int(offset), count: min(count, max(0, file.size - Int(offset)))) ?? []
     }
-
-    var left: Int { bytes.count - position }
-
-    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count >= 0, count <= left else { return nil }
-        defer { position += count }
-        return bytes[position..<position + count]
-    }
-
-    mutating func number(_ width: Int) -> Int? {
-        guard let bytes = take(width) else { return nil }
-        let value = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Int(exactly: value)
-    }
-
-    mutating func skip(_ count: Int) -> Bool { take(count) != nil }
+    func available(from offset: Int64) -> Int64 { max(0, Int64(file.size) - offset) }
+    func close() {}
 }

@@ -1,4 +1,5 @@
 public import Folders
+internal import Framing
 internal import Glibc
 public import Listening
 
@@ -84,8 +85,7 @@ public struct FileSource: Sendable {
     }
 
     private func facts(of path: String, _ bytes: FileBytes) async throws(LocalFilesError) -> FileFacts {
-        let embedded = MP4Chapters.read(bytes)
-        let chapters = embedded.isEmpty ? ID3Chapters.read(bytes) : embedded
+        let chapters = (try? await EmbeddedChapters.read(FileReader(bytes))) ?? []
         do throws(EngineFailure) {
             var facts = try await inspector.inspect(path: path)
             if !chapters.isEmpty { facts.chapters = chapters }

@@ -85,6 +85,23 @@ import Testing
         }
     }
 
+    @Test func itsChaptersAreItsTracks() async throws {
+        let text = Sounds.metadata([("title", "Far")], chapters: [("Ebb", 0), ("Flow", 4), ("Slack", 11)], end: 20)
+        let book = try Sounds.read(
+            try Sounds.tone("e2e/far.m4b", seconds: 20, options: ["-c:a", "aac"], metadata: text))
+        let server = try LoopbackServer { .bytes(LoopbackServer.file(book, type: "audio/mp4", for: $0)) }
+        defer { server.stop() }
+        try await House.with(keyring: .absent) { house in
+            try await house.daemon()
+            try await house.done("play", "\(server.address)/far.m4b", "--at", "5")
+            let status = try await house.status("on its way") { $0.position > 5.2 }
+            #expect(status.chapter?.title == "Flow" && status.chapters == 3, "\(status)")
+            #expect(try await house.playerctl("metadata", "xesam:title") == "Flow")
+            try await house.playerctl("next")
+            try await house.status("in the next one") { $0.chapter?.title == "Slack" }
+        }
+    }
+
     @Test func whatOpensTheDoorIsShownToNobody() async throws {
         try await withServer { server in
             try await House.with(keyring: .absent) { house in

@@ -4,31 +4,32 @@ internal import Listening
 ///
 /// Every length in the file is somebody else's word: none is used before it is checked against what is there.
 struct MP4Chapters {
-    private let file: FileBytes
+    private let file: Window
     /// moov of a 40-hour book is about 40 MB; what is larger is not read.
     private static let largestTable = 64 << 20
     private static let mostChapters = 10_000
 
-    static func read(_ file: FileBytes) -> [Chapter] {
+    static func read(_ file: Window) async throws(EngineFailure) -> [Chapter] {
         let reader = MP4Chapters(file: file)
-        guard let moov = reader.box("moov", in: 0..<file.size) else { return [] }
-        let track = reader.chapterTrack(moov)
-        return track.isEmpty ? reader.nero(moov) : track
+        guard let moov = try await reader.box("moov", in: 0..<file.size) else { return [] }
+        let track = try await reader.chapterTrack(moov)
+        return track.isEmpty ? try await reader.nero(moov) : track
     }
 
     /// - Returns: the bodies of the boxes of this kind that lie in a range of the file.
-    private func boxes(_ kind: String, in range: Range<Int>) -> [Range<Int>] {
+    private func boxes(_ kind: String, in range: Range<Int>) async throws(EngineFailure) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var offset = range.lowerBound
         var count = 0
         while range.upperBound - offset >= 8, count < 10_000 {
             count += 1
-            guard var head = file.bytes(at: offset, count: 8).map(ByteReader.init), var size = head.number(4),
+            guard var head = try await file.bytes(at: offset, count: 8).map(ByteCursor.init), var size = head.number(4),
                 let name = head.take(4)
             else { break }
             var headSize = 8
             if size == 1 {
-                guard var long = file.bytes(at: offset + 8, count: 8).map(ByteReader.init), let value = long.number(8)
+                guard var long = try await file.bytes(at: offset + 8, count: 8).map(ByteCursor.init),
+                    let value = long.number(8)
                 else { break }
                 size = value
                 headSize = 16
@@ -42,29 +43,31 @@ struct MP4Chapters {
         return found
     }
 
-    private func box(_ path: String..., in range: Range<Int>) -> Range<Int>? {
+    private func box(_ path: String..., in range: Range<Int>) async throws(EngineFailure) -> Range<Int>? {
         var range = range
         for kind in path {
-            guard let next = boxes(kind, in: range).first else { return nil }
+            guard let next = try await boxes(kind, in: range).first else { return nil }
             range = next
         }
         return range
     }
 
-    private func body(_ path: String..., in range: Range<Int>) -> ByteReader? {
+    private func body(_ path: String..., in range: Range<Int>) async throws(EngineFailure) -> ByteCursor? {
         var range = range
         for kind in path {
-            guard let next = boxes(kind, in: range).first else { return nil }
+            guard let next = try await boxes(kind, in: range).first else { return nil }
             range = next
         }
         guard range.count <= Self.largestTable else { return nil }
-        return file.bytes(at: range.lowerBound, count: range.count).map(ByteReader.init)
+        return try await file.bytes(at: range.lowerBound, count: range.count).map(ByteCursor.init)
     }
 
     // MARK: Nero
 
-    private func nero(_ moov: Range<Int>) -> [Chapter] {
-        guard var chpl = body("udta", "chpl", in: moov), let version = chpl.number(1), chpl.skip(3) else { return [] }
+    private func nero(_ moov: Range<Int>) async throws(EngineFailure) -> [Chapter] {
+        guard var chpl = try await body("udta", "chpl", in: moov), let version = chpl.number(1), chpl.skip(3) else {
+            return []
+        }
         if version > 0 { guard chpl.skip(4) else { return [] } }
         guard let count = chpl.number(1) else { return [] }
         var starts: [(BookTime, String)] = []
@@ -81,18 +84,19 @@ struct MP4Chapters {
     // MARK: QuickTime
 
     /// The text track that a sound track names in `tref/chap`: one sample per chapter, as long as the chapter.
-    private func chapterTrack(_ moov: Range<Int>) -> [Chapter] {
-        let tracks = boxes("trak", in: moov)
-        let named = tracks.lazy.compactMap { track -> Int? in
-            var reference = body("tref", "chap", in: track)
-            return reference?.number(4)
+    private func chapterTrack(_ moov: Range<Int>) async throws(EngineFailure) -> [Chapter] {
+        let tracks = try await boxes("trak", in: moov)
+        var named: Int?
+        for track in tracks where named == nil {
+            var reference = try await body("tref", "chap", in: track)
+            named = reference?.number(4)
         }
-        guard let id = named.first, let track = tracks.first(where: { number(of: $0) == id }),
-            let media = box("mdia", in: track), let scale = timescale(media),
-            let table = box("minf", "stbl", in: media)
+        guard let named, let track = try await self.track(named, of: tracks),
+            let media = try await box("mdia", in: track), let scale = try await timescale(media),
+            let table = try await box("minf", "stbl", in: media)
         else { return [] }
-        let durations = durations(table)
-        let places = places(table)
+        let durations = try await durations(table)
+        let places = try await places(table)
         var time = 0
         var chapters: [Chapter] = []
         for (duration, place) in zip(durations, places) {
@@ -100,28 +104,35 @@ struct MP4Chapters {
             guard !overflow else { break }
             chapters.append(
                 Chapter(
-                    title: text(place), start: .seconds(Double(time) / Double(scale)),
+                    title: (try? await text(place)) ?? "", start: .seconds(Double(time) / Double(scale)),
                     end: .seconds(Double(next) / Double(scale))))
             time = next
         }
         return chapters
     }
 
-    private func number(of track: Range<Int>) -> Int? {
-        guard var head = body("tkhd", in: track), let version = head.number(1), head.skip(3 + (version == 1 ? 16 : 8))
+    private func track(_ number: Int, of tracks: [Range<Int>]) async throws(EngineFailure) -> Range<Int>? {
+        for track in tracks where try await self.number(of: track) == number { return track }
+        return nil
+    }
+
+    private func number(of track: Range<Int>) async throws(EngineFailure) -> Int? {
+        guard var head = try await body("tkhd", in: track), let version = head.number(1),
+            head.skip(3 + (version == 1 ? 16 : 8))
         else { return nil }
         return head.number(4)
     }
 
-    private func timescale(_ media: Range<Int>) -> Int? {
-        guard var head = body("mdhd", in: media), let version = head.number(1), head.skip(3 + (version == 1 ? 16 : 8)),
+    private func timescale(_ media: Range<Int>) async throws(EngineFailure) -> Int? {
+        guard var head = try await body("mdhd", in: media), let version = head.number(1),
+            head.skip(3 + (version == 1 ? 16 : 8)),
             let scale = head.number(4), scale > 0
         else { return nil }
         return scale
     }
 
-    private func durations(_ table: Range<Int>) -> [Int] {
-        guard var stts = body("stts", in: table), stts.skip(4), let runs = stts.number(4) else { return [] }
+    private func durations(_ table: Range<Int>) async throws(EngineFailure) -> [Int] {
+        guard var stts = try await body("stts", in: table), stts.skip(4), let runs = stts.number(4) else { return [] }
         var durations: [Int] = []
         for _ in 0..<min(runs, Self.mostChapters) {
             guard let count = stts.number(4), let duration = stts.number(4) else { break }
@@ -131,11 +142,10 @@ struct MP4Chapters {
         return durations
     }
 
-    private func sizes(_ table: Range<Int>) -> [Int] {
-        guard var stsz = body("stsz", in: table), stsz.skip(4), let same = stsz.number(4), let count = stsz.number(4)
-        else {
-            return []
-        }
+    private func sizes(_ table: Range<Int>) async throws(EngineFailure) -> [Int] {
+        guard var stsz = try await body("stsz", in: table), stsz.skip(4), let same = stsz.number(4),
+            let count = stsz.number(4)
+        else { return [] }
         let wanted = min(count, Self.mostChapters)
         if same > 0 { return Array(repeating: same, count: wanted) }
         var sizes: [Int] = []
@@ -143,9 +153,10 @@ struct MP4Chapters {
         return sizes
     }
 
-    private func chunks(_ table: Range<Int>) -> [Int] {
-        let wide = boxes("co64", in: table).first != nil
-        guard var offsets = body(wide ? "co64" : "stco", in: table), offsets.skip(4), let count = offsets.number(4)
+    private func chunks(_ table: Range<Int>) async throws(EngineFailure) -> [Int] {
+        let wide = try await boxes("co64", in: table).first != nil
+        guard var offsets = try await body(wide ? "co64" : "stco", in: table), offsets.skip(4),
+            let count = offsets.number(4)
         else {
             return []
         }
@@ -157,17 +168,17 @@ struct MP4Chapters {
     }
 
     /// Offset and size of each sample.
-    private func places(_ table: Range<Int>) -> [(offset: Int, size: Int)] {
-        guard var stsc = body("stsc", in: table), stsc.skip(4), let runs = stsc.number(4) else { return [] }
+    private func places(_ table: Range<Int>) async throws(EngineFailure) -> [(offset: Int, size: Int)] {
+        guard var stsc = try await body("stsc", in: table), stsc.skip(4), let runs = stsc.number(4) else { return [] }
         var perChunk: [(first: Int, samples: Int)] = []
         while perChunk.count < min(runs, Self.mostChapters), let first = stsc.number(4), let samples = stsc.number(4),
             stsc.skip(4)
         {
             perChunk.append((first, samples))
         }
-        var sizes = sizes(table)[...]
+        var sizes = try await sizes(table)[...]
         var places: [(offset: Int, size: Int)] = []
-        for (index, chunk) in chunks(table).enumerated() {
+        for (index, chunk) in try await chunks(table).enumerated() {
             var offset = chunk
             let samples = perChunk.last { $0.first <= index + 1 }?.samples ?? 0
             for _ in 0..<samples {
@@ -182,12 +193,13 @@ struct MP4Chapters {
     }
 
     /// A length in two bytes, then UTF-8, or UTF-16 behind a byte order mark.
-    private func text(_ place: (offset: Int, size: Int)) -> String {
-        guard place.size <= 1 << 16, var sample = file.bytes(at: place.offset, count: place.size).map(ByteReader.init),
+    private func text(_ place: (offset: Int, size: Int)) async throws(EngineFailure) -> String {
+        guard place.size <= 1 << 16,
+            var sample = try await file.bytes(at: place.offset, count: place.size).map(ByteCursor.init),
             let length = sample.number(2), let bytes = sample.take(min(length, sample.left))
         else { return "" }
         guard bytes.starts(with: [0xfe, 0xff]) else { return String(decoding: bytes, as: UTF8.self) }
-        var units = ByteReader(bytes.dropFirst(2))
+        var units = ByteCursor(bytes.dropFirst(2))
         var text: [UInt16] = []
         while let unit = units.number(2) { text.append(UInt16(unit)) }
         return String(decoding: text, as: UTF16.self)

@@ -5,15 +5,15 @@ enum ID3Chapters {
     private static let largestTag = 64 << 20
     private static let mostChapters = 10_000
 
-    static func read(_ file: FileBytes) -> [Chapter] {
-        guard var head = file.bytes(at: 0, count: 10).map(ByteReader.init),
+    static func read(_ file: Window) async throws(EngineFailure) -> [Chapter] {
+        guard var head = try await file.bytes(at: 0, count: 10).map(ByteCursor.init),
             head.take(3)?.elementsEqual("ID3".utf8) == true,
             let version = head.number(1), version == 3 || version == 4, head.skip(1), let flags = head.number(1),
-            let size = synchsafe(&head), size <= largestTag, var bytes = file.bytes(at: 10, count: size)
+            let size = synchsafe(&head), size <= largestTag, var bytes = try await file.bytes(at: 10, count: size)
         else { return [] }
         // In version 3 the whole tag has zeros put in; in version 4 each frame says so.
         if flags & 0x80 != 0, version == 3 { bytes = resynchronised(bytes) }
-        var tag = ByteReader(bytes)
+        var tag = ByteCursor(bytes)
         if flags & 0x40 != 0 {
             guard let extended = version == 4 ? synchsafe(&tag).map({ $0 - 4 }) : tag.number(4), tag.skip(extended)
             else {
@@ -29,7 +29,7 @@ enum ID3Chapters {
 
     private static func chapter(_ body: [UInt8], _ version: Int) -> Chapter? {
         guard let end = body.firstIndex(of: 0) else { return nil }
-        var rest = ByteReader(body[(end + 1)...])
+        var rest = ByteCursor(body[(end + 1)...])
         guard let start = rest.number(4), let stop = rest.number(4), rest.skip(8) else { return nil }
         var title = ""
         while let frame = frame(&rest, version) {
@@ -40,7 +40,7 @@ enum ID3Chapters {
             end: BookTime(microseconds: Int64(stop) * 1000))
     }
 
-    private static func frame(_ reader: inout ByteReader, _ version: Int) -> (id: String, body: [UInt8])? {
+    private static func frame(_ reader: inout ByteCursor, _ version: Int) -> (id: String, body: [UInt8])? {
         guard let name = reader.take(4), name.first != 0 else { return nil }
         guard let size = version == 4 ? synchsafe(&reader) : reader.number(4), let flags = reader.number(2),
             let body = reader.take(size)
@@ -50,7 +50,7 @@ enum ID3Chapters {
     }
 
     /// Seven bits of each byte.
-    private static func synchsafe(_ reader: inout ByteReader) -> Int? {
+    private static func synchsafe(_ reader: inout ByteCursor) -> Int? {
         reader.take(4)?.reduce(0) { $0 << 7 | Int($1 & 0x7f) }
     }
 
