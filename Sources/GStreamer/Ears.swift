@@ -54,11 +54,11 @@ final class Ears: Sendable {
     func aboutToFinish() {
         // What a reader failed over is played out and no further.
         guard crate.feed?.failure == nil else { return }
-        let isAltered = crate.stamps.hasChanged(needle.lastTrack)
+        let isBroken = crate.stamps.isBroken(needle.lastTrack)
         let next = needle.handOver(
             unless: { track, position in
                 // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
-                (needle.reel.isStream(track) || isAltered) && needle.reel.isCutShort(track, at: position + .seconds(10))
+                (needle.reel.isStream(track) || isBroken) && needle.reel.isCutShort(track, at: position + .seconds(10))
             },
             if: { track in !crate.has(track) || crate.isReady(track) })
         guard let next else { return }

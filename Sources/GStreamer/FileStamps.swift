@@ -32,10 +32,50 @@ final class FileStamps: Sendable {
         known.withLock { $0[track] = stamp }
     }
 
-    func hasChanged(_ track: Int) -> Bool {
-        guard case .file(let path) = tracks[track].audio, let before = known.withLock({ $0[track] }) else {
-            return false
-        }
+    /// Where it ends early, this is why. May wait for the disk.
+    func isBroken(_ track: Int) -> Bool {
+        guard case .file(let path) = tracks[track].audio else { return false }
+        return hasChanged(track, path) || Self.isIncomplete(path)
+    }
+
+    private func hasChanged(_ track: Int, _ path: String) -> Bool {
+        guard let before = known.withLock({ $0[track] }) else { return false }
         return Stamp(path) != before
     }
+
+    /// Whether the file itself says that more of it was written than is there. Flac counts its samples, and MP4 is made of
+    /// boxes that tell their sizes; what others say of their length may be a guess.
+    private static func isIncomplete(_ path: String) -> Bool {
+        switch AudioName.ending(path) {
+        case "flac": return true
+        case "m4b", "m4a", "mp4", "m4p": break
+        default: return false
+        }
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var info = stat()
+        guard fstat(file, &info) == 0 else { return false }
+        let size = UInt64(max(0, info.st_size))
+        var offset: UInt64 = 0
+        for _ in 0..<mostBoxes where offset < size {
+            var head = [UInt8](repeating: 0, count: 16)
+            let count = pread(file, &head, head.count, off_t(offset))
+            func number(_ range: Range<Int>) -> UInt64 { head[range].reduce(0) { $0 << 8 | UInt64($1) } }
+            guard count >= 8 else { return true }
+            var length = number(0..<4)
+            if length == 0 { return false }
+            if length == 1 {
+                guard count == 16 else { return true }
+                length = number(8..<16)
+            }
+            guard length >= 8 else { return false }
+            guard length <= size - offset else { return true }
+            offset += length
+        }
+        return false
+    }
+
+    /// A file of fragments has thousands.
+    private static let mostBoxes = 100_000
 }

@@ -320,12 +320,11 @@ final class Turn {
         if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
-        let mayBeCut = !pipeline.hasSound || crate.stamps.hasChanged(track)
-        if mayBeCut, let played, needle.reel.isCutShort(track, at: played) {
+        if let played, needle.reel.isCutShort(track, at: played), !pipeline.hasSound || crate.stamps.isBroken(track) {
             return fail(
                 .unreadable(track: track, reason: "it has nothing from there on: was it cut short?"), at: played)
         }
-        // A file on disk that is shorter than its tags say is as long as it is.
+        // A file on disk that is shorter than a guess of its length is as long as it is.
         if track + 1 < needle.reel.tracks.count {
             return open(Reel.Spot(track: track + 1, offset: .zero), for: .goOn)
         }

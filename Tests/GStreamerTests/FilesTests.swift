@@ -110,6 +110,21 @@ import Testing
         #expect(rig.engine.position(rig.load) == .seconds(20))
     }
 
+    /// Part of a download: what is there is played, and is not all there is.
+    @Test(arguments: ["flac", "m4b"], [1, 2]) func playingIntoACutIsNoEnd(_ ending: String, count: Int) async throws {
+        let options = ending == "m4b" ? ["-b:a", "64k", "-movflags", "+faststart"] : []
+        let whole = try Sounds.read(try Sounds.tone("half.\(ending)", seconds: 30, options: options))
+        let path = "\(Sounds.folder)/half-cut.\(ending)"
+        try Sounds.write(Array(whole.prefix(whole.count / 2)), to: path)
+        let next = try Sounds.tone("half-next.\(ending)", seconds: 30, options: options)
+        let rig = Rig("half-\(ending)-\(count)")
+        _ = try await rig.open(files([path, next].dropLast(2 - count), seconds: 30), at: .seconds(11))
+        rig.engine.play(rig.load)
+        guard case .failed(.unreadable(track: 0, _)) = try await rig.word() else { throw Reports.Silence() }
+        let place = try #require(rig.engine.position(rig.load))
+        #expect((11..<16).contains(place.seconds), "\(place)")
+    }
+
     /// Recorded anew, synchronised or cut while it is open: where it then ends says nothing of the item.
     @Test(arguments: ["flac", "mp3", "m4b"], [1, 2]) func aFileCutWhileItPlaysHasNotEnded(
         _ ending: String, count: Int
