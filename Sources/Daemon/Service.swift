@@ -30,6 +30,7 @@ internal import Store
     private(set) var player: Player
     private(set) var sync = Sync()
     private(set) var shown = PlayerProperties(of: Player())
+    private var lastSeeked: Int64 = -1
     /// Calls that wait until what they opened plays or could not.
     var waiters: [Waiter] = []
     /// The journal has been read; what was asked before that waits here.
@@ -248,9 +249,11 @@ internal import Store
     }
 
     private func emitSeeked() {
+        // Plasma looks away where the same place is told twice in a row, as by Previous and Previous again.
+        let place = partPosition.microseconds
+        lastSeeked = place == lastSeeked ? place + 1 : place
         do throws(BusError) {
-            try bus.emit(
-                "Seeked", [.int64(partPosition.microseconds)], of: MPRISName.player, at: MPRISName.path)
+            try bus.emit("Seeked", [.int64(lastSeeked)], of: MPRISName.player, at: MPRISName.path)
         } catch {
             log.warning("a signal could not be sent", metadata: ["why": "\(error)"])
         }

@@ -180,6 +180,19 @@ import Testing
         }
     }
 
+    /// Plasma does not see a place that it was told just before.
+    @Test func noPlaceIsToldTwiceInARow() async throws {
+        try await listening { house, monitor, _ in
+            let start = try await monitor.mark()
+            for place in ["15", "15", "0", "0", "0", "15"] { try await house.done("seek", place) }
+            try await monitor.mark()
+            let told = monitor.messages(from: start).filter { $0.field("member") == "Seeked" }
+                .compactMap { $0.arguments.first as? Int }
+            #expect(told.count == 6 && zip(told, told.dropFirst()).allSatisfy { $0 != $1 }, "\(told)")
+            #expect(try await house.status().position == 15)
+        }
+    }
+
     @Test func whoOnlyFollowsSignalsKnowsThePosition() async throws {
         try await listening { house, monitor, _ in
             try await house.done("seek", "10")
