@@ -23,6 +23,8 @@ public struct PlaylistRows: Hashable, Sendable {
         /// As dogear lists them: what was begun first.
         case user = "User"
         case alphabetical = "Alphabetical"
+        /// What plays now last; XFCE asks for nothing but this order, reversed.
+        case played = "Played"
     }
 
     public let rows: [Row]
@@ -41,8 +43,10 @@ public struct PlaylistRows: Hashable, Sendable {
 
     func page(from index: UInt32, most count: UInt32, by ordering: Ordering, reversed: Bool) -> [Row] {
         var all = rows
-        if ordering == .alphabetical {
-            all.sort { ($0.name.lowercased(), $0.id.text) < ($1.name.lowercased(), $1.id.text) }
+        switch ordering {
+        case .user: break
+        case .alphabetical: all.sort { ($0.name.lowercased(), $0.id.text) < ($1.name.lowercased(), $1.id.text) }
+        case .played: all = rows.reversed().filter { $0 != active } + (active.map { [$0] } ?? [])
         }
         if reversed { all.reverse() }
         return Array(all.dropFirst(Int(index)).prefix(Int(count)))

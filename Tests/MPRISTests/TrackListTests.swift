@@ -157,6 +157,8 @@ private func rows(_ names: String...) -> TrackRows {
         #expect(names(rows.page(from: 0, most: 9, by: .user, reversed: false)) == user)
         #expect(names(rows.page(from: 0, most: 9, by: .user, reversed: true)) == user.reversed())
         #expect(names(rows.page(from: 1, most: 1, by: .user, reversed: false)) == ["Queue"])
+        #expect(names(rows.page(from: 0, most: 9, by: .played, reversed: true)).first == rows.active?.name)
+        #expect(Set(names(rows.page(from: 0, most: 9, by: .played, reversed: false))) == Set(user))
         #expect(rows.page(from: .max, most: .max, by: .user, reversed: false).isEmpty)
         #expect(
             names(rows.page(from: 0, most: .max, by: .alphabetical, reversed: false))
