@@ -7,6 +7,9 @@ internal import Store
 
 /// Finding things: in the index of the libraries where it is complete, else by asking the servers.
 extension Service {
+    /// So long the first reading of the libraries is waited for.
+    private static let reading = BookTime.seconds(5)
+
     /// The index, if it can answer for all accounts.
     private var index: Librarian? { librarian.flatMap { $0.isReady ? $0 : nil } }
 
@@ -100,6 +103,14 @@ extension Service {
         guard let index else {
             let titled = played.filter { $0.item.id.source == "abs" }.map { ItemRow($0) }
             var report = try await searchInTime(text, limit: limit, played: titled)
+            // A server finds less by words than the index, which is on its way.
+            if report.items.isEmpty, here.isEmpty, let librarian, librarian.isBusy {
+                await librarian.freshen(within: Self.reading)
+                guard self.index == nil else { return try await find(text, limit: limit) }
+                throw ControlError(
+                    .notFound,
+                    "nothing found for '\(text)' yet, for your libraries are still being read; try again in a moment")
+            }
             report.items = Ranking.sorted(report.items + here, for: wanted)
             return (report, wanted)
         }

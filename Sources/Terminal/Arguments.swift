@@ -86,30 +86,30 @@ public enum Amount: Hashable, Sendable {
     public init?(speed text: String) {
         var digits = text[...]
         if let last = digits.last, last == "x" || last == "×" { digits.removeLast() }
-        self.init(digits, scale: 1, within: Self.speeds)
+        self.init(digits, over: 1, within: Self.speeds)
     }
 
     /// `40%`, `0.4`, `+10%`, `-0.1`. Nil for anything else.
     public init?(volume text: String) {
         if text.hasSuffix("%") {
-            self.init(text.dropLast(), scale: 0.01, within: Self.volumes)
+            self.init(text.dropLast(), over: 100, within: Self.volumes)
         } else {
-            self.init(text[...], scale: 1, within: Self.volumes)
+            self.init(text[...], over: 1, within: Self.volumes)
         }
     }
 
-    private init?(_ text: Substring, scale: Double, within range: ClosedRange<Double>) {
+    private init?(_ text: Substring, over divisor: Double, within range: ClosedRange<Double>) {
         let sign = text.first.flatMap { $0 == "+" ? 1.0 : $0 == "-" ? -1.0 : nil }
         let digits = sign == nil ? text : text.dropFirst()
         guard let first = digits.first, first.isASCII, first.isNumber || first == ".",
             digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let number = Double(digits)
         else { return nil }
-        if let sign, number * scale <= range.upperBound - range.lowerBound {
-            self = .by(sign * number * scale)
+        if let sign, number / divisor <= range.upperBound - range.lowerBound {
+            self = .by(sign * number / divisor)
         } else if sign != nil {
             return nil
-        } else if range.contains(number * scale) {
-            self = .to(number * scale)
+        } else if range.contains(number / divisor) {
+            self = .to(number / divisor)
         } else {
             return nil
         }
