@@ -104,6 +104,10 @@ public struct Player: Sendable {
     var stand: (place: BookTime, since: Int64, ticks: Int)?
     /// So long the sound may stand still, in microseconds, and at least for so many ticks.
     static let longestStand: (time: Int64, ticks: Int) = (5_000_000, 3)
+    /// Where the listener was at ``listeningSince``.
+    var listeningFrom = BookTime.zero
+    /// Microseconds between two ticks, of which there is one a second.
+    static let longestGap: Int64 = 10_000_000
     /// How often in a row that was mended in vain.
     var stands = 0
     /// Where the last jump of this load led, and when.

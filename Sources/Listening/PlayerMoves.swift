@@ -6,10 +6,12 @@ extension Player {
         let here = position(engine: engine)
         if isConfirmed, target == nil { place = here }
         if turning != nil, event.isWithinItem { return [] }
+        let returning = returning(now)
+        if !returning.isEmpty, event == .tick || event == .report(EngineReport(load, .ended)) { return returning }
         countSleep(now)
         let wantedPlay = wantsPlay
         let woken = wakeUp(by: event)
-        var effects = woken ?? []
+        var effects = returning + (woken ?? [])
         if woken == nil || !onlyWakes(event) {
             effects += event == .tick && isSleepDue ? fallAsleep(now) : act(on: event, now, engine)
         }
@@ -397,6 +399,8 @@ extension Player {
         if wasPlaying, play, failure.mayReturn, stalls < Self.patience { return effects + retry(item, play: play) }
         self.failures = 0
         stalls = 0
+        // It was there to ask, and gave no more: that it answers is no news.
+        if wasConfirmed { isServersError = false }
         return effects + [.close(item.id)]
     }
 
@@ -500,6 +504,17 @@ extension Player {
     mutating func count(_ now: Moment) {
         let sounds = phase == .playing && isConfirmed && !isAsking && !isBuffering && target == nil
         listeningSince = sounds ? now.monotonic : nil
+        listeningFrom = place
+    }
+
+    /// Whoever does not come to a tick for so long, stopped or starved, has played nothing either, while the clock that
+    /// the sound follows went on: the listener is still where it began.
+    private mutating func returning(_ now: Moment) -> [Effect] {
+        guard let since = listeningSince, now.monotonic - since > Self.longestGap else { return [] }
+        (target, place) = (listeningFrom, listeningFrom)
+        partIndex = index(of: place)
+        count(now)
+        return [.seek(load, to: place), .start(load), .seeked]
     }
 
     /// The present place, and the time listened since this was last called.

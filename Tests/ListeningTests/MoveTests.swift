@@ -253,8 +253,8 @@ private struct Ring {
         desk.pass(10)
         desk.report(.ended)
         #expect(desk.effects.contains(.finished(plain.id)))
-        desk.open(plain, at: .seconds(50))
-        desk.pass(50)
+        desk.open(plain, at: .seconds(90))
+        desk.pass(10)
         desk.report(.ended)
         #expect(desk.effects.contains(.finished(plain.id)))
     }

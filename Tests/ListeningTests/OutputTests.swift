@@ -19,11 +19,11 @@ import Testing
 
     @Test func anOutputThatFailsIsAPauseAtThePlace() {
         var desk = Desk()
-        desk.open(emma, at: .seconds(30))
-        desk.pass(20)
+        desk.open(emma, at: .seconds(40))
+        desk.pass(10)
         desk.report(.failed(.noSink(reason: "Connection terminated")))
         #expect(desk.player.phase == .paused && desk.position == 50)
-        #expect(desk.heard == .init(item: emma.id, place: .seconds(50), listened: .seconds(20), why: .pause))
+        #expect(desk.heard == .init(item: emma.id, place: .seconds(50), listened: .seconds(10), why: .pause))
         #expect(desk.effects.contains(.unload) && !desk.effects.contains(.close(emma.id)))
         #expect(desk.player.error?.contains("Connection terminated") == true)
         #expect(desk.player.wake(at: desk.now, engine: nil) == nil, "nothing goes on by itself")
@@ -50,8 +50,8 @@ import Testing
 
     @Test func anOutputThatWentDuringAPauseIsOpenedAnewByPlay() {
         var desk = Desk()
-        desk.open(emma, at: .seconds(30))
-        desk.pass(20)
+        desk.open(emma, at: .seconds(40))
+        desk.pass(10)
         desk.send(.pause(.listener))
         desk.pass(5)
         desk.send(.play)

@@ -270,6 +270,8 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
             desk.report(.ready(at: .seconds(51)))
         }
         desk.report(.failed(failure))
+        // That its server answers does not mend it.
+        desk.send(.serverAnswers)
         #expect(desk.player.phase == .stopped && desk.player.error == failure.sentence && desk.position == 51)
         // Asked for again, it is tried as often again.
         desk.open(emma, at: .seconds(51))
@@ -278,6 +280,36 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         // Away, not broken.
         for _ in 0..<20 { desk.send(.openFailed(nil, mayReturn: true)) }
         #expect(desk.player.phase == .opening(play: true))
+    }
+
+    /// The process was stopped: its clock went on, and nothing was heard.
+    @Test func whoStoodStillIsWhereItWas() {
+        func frozen(_ seconds: Double, then event: (Desk) -> Player.Event) -> Desk {
+            var desk = Desk()
+            desk.open(plain, at: .seconds(50))
+            desk.pass(1)
+            desk.send(.tick)
+            desk.pass(seconds)
+            desk.send(event(desk))
+            return desk
+        }
+        for event in [{ _ in .tick }, { .report(EngineReport($0.player.load, .ended)) }] as [(Desk) -> Player.Event] {
+            var desk = frozen(40, then: event)
+            let load = desk.player.load
+            #expect(desk.effects == [.seek(load, to: .seconds(51)), .start(load), .seeked])
+            #expect(desk.position == 51 && desk.player.phase == .playing && !desk.player.isFinished)
+            desk.report(.seeked(to: .seconds(51)))
+            desk.pass(1)
+            desk.send(.tick)
+            #expect(desk.heard == .init(item: plain.id, place: .seconds(52), listened: .second, why: .tick))
+        }
+        let paused = frozen(40) { _ in .pause(.listener) }
+        #expect(paused.position == 51 && paused.player.phase == .paused)
+        #expect(paused.heard?.place == .seconds(51) && paused.heard?.listened == .zero)
+        let moved = frozen(40) { _ in .seek(to: .seconds(20)) }
+        #expect(moved.position == 20)
+        // What is only late was heard.
+        #expect(frozen(8) { _ in .tick }.position == 59)
     }
 
     @Test func whileTheNextIsOpenedNothingIsMoved() {
@@ -302,9 +334,9 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
 
     @Test func aKeyThatLeadsNowhereTakesNoFinishBack() {
         var desk = Desk()
-        desk.open(plain, at: .seconds(50))
+        desk.open(plain, at: .seconds(90))
         desk.send(.play)
-        desk.pass(50)
+        desk.pass(10)
         desk.report(.ended)
         #expect(desk.player.isFinished)
         #expect(desk.send(.previous).isEmpty)
