@@ -23,21 +23,11 @@ struct MP4Chapters {
         var count = 0
         while range.upperBound - offset >= 8, count < 10_000 {
             count += 1
-            guard var head = try await file.bytes(at: offset, count: 8).map(ByteCursor.init), var size = head.number(4),
-                let name = head.take(4)
+            let left = range.upperBound - offset
+            guard let bytes = try await file.bytes(at: offset, count: min(left, BoxHead.longest)),
+                let head = BoxHead(bytes), case let size = head.size ?? left, (head.length...left).contains(size)
             else { break }
-            var headSize = 8
-            if size == 1 {
-                guard var long = try await file.bytes(at: offset + 8, count: 8).map(ByteCursor.init),
-                    let value = long.number(8)
-                else { break }
-                size = value
-                headSize = 16
-            } else if size == 0 {
-                size = range.upperBound - offset
-            }
-            guard size >= headSize, size <= range.upperBound - offset else { break }
-            if name.elementsEqual(kind.utf8) { found.append(offset + headSize..<offset + size) }
+            if head.kind.elementsEqual(kind.utf8) { found.append(offset + head.length..<offset + size) }
             offset += size
         }
         return found

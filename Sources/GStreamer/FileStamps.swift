@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Framing
 internal import Glibc
 internal import Listening
 
@@ -56,22 +57,14 @@ final class FileStamps: Sendable {
         defer { close(file) }
         var info = stat()
         guard fstat(file, &info) == 0 else { return false }
-        let size = UInt64(max(0, info.st_size))
-        var offset: UInt64 = 0
-        for _ in 0..<mostBoxes where offset < size {
-            var head = [UInt8](repeating: 0, count: 16)
-            let count = pread(file, &head, head.count, off_t(offset))
-            func number(_ range: Range<Int>) -> UInt64 { head[range].reduce(0) { $0 << 8 | UInt64($1) } }
-            guard count >= 8 else { return true }
-            var length = number(0..<4)
-            if length == 0 { return false }
-            if length == 1 {
-                guard count == 16 else { return true }
-                length = number(8..<16)
-            }
-            guard length >= 8 else { return false }
-            guard length <= size - offset else { return true }
-            offset += length
+        var offset = 0
+        for _ in 0..<mostBoxes where offset < info.st_size {
+            var bytes = [UInt8](repeating: 0, count: BoxHead.longest)
+            let count = pread(file, &bytes, bytes.count, off_t(offset))
+            guard let head = BoxHead(bytes.prefix(max(0, count))) else { return true }
+            guard let size = head.size, size >= head.length else { return false }
+            guard size <= Int(info.st_size) - offset else { return true }
+            offset += size
         }
         return false
     }
