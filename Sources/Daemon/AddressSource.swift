@@ -104,9 +104,7 @@ actor AddressSource: Source {
         do throws(EngineFailure) { facts = try await inspector.inspect(stream, through: shelf) } catch {
             throw SourceError(error, of: address)
         }
-        let chapters = await chapters(of: stream)
-        if !chapters.isEmpty { facts.chapters = chapters }
-        facts.chapters = Timeline.repaired(chapters: facts.chapters, duration: facts.duration)
+        facts.repairChapters(embedded: await chapters(of: stream))
         var item = Item(
             id: name(of: address), kind: .file, title: facts.title ?? facts.album ?? address.name,
             authors: facts.albumArtists.isEmpty ? facts.artists : facts.albumArtists, narrators: facts.composers,

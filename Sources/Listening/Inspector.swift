@@ -25,6 +25,11 @@ public struct FileFacts: Hashable, Sendable {
     public var cover: Picture?
 
     public init() {}
+
+    /// - Parameter embedded: what the file's own bytes say of chapters; where they say nothing the inspector's stay.
+    public mutating func repairChapters(embedded: [Chapter]) {
+        chapters = Timeline.repaired(chapters: embedded.isEmpty ? chapters : embedded, duration: duration)
+    }
 }
 
 /// A picture as it was found; not looked into.

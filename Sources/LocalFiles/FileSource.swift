@@ -88,8 +88,7 @@ public struct FileSource: Sendable {
         let chapters = (try? await EmbeddedChapters.read(FileReader(bytes))) ?? []
         do throws(EngineFailure) {
             var facts = try await inspector.inspect(path: path)
-            if !chapters.isEmpty { facts.chapters = chapters }
-            facts.chapters = Timeline.repaired(chapters: facts.chapters, duration: facts.duration)
+            facts.repairChapters(embedded: chapters)
             return facts
         } catch {
             switch error {
