@@ -279,7 +279,7 @@ import Testing
                 ("dogear:x", "names no item"), ("dogear://abs:", "names no item"), ("ftp://host/x", "cannot open"),
                 ("file:0123", "was played here"),
             ] {
-                let outcome = try await house.run(Child.built("dogear"), ["play", bad])
+                let outcome = try await house.dogear("play", bad)
                 #expect(outcome.code != 0 && outcome.errors.contains(why), "\(bad): \(outcome)")
             }
             let file = "FILE://\(Sounds.folder)/e2e/hour/one.mp3"

@@ -46,8 +46,9 @@ struct Rig {
         let limit = ContinuousClock.now + .seconds(180 * Sanitizer.patience)
         while let position = engine.position(load) {
             #expect(position >= moments.last?.place ?? .zero)
-            moments.append(Moment(place: position, heard: Recording.seconds(path)))
-            guard position < place || Recording.seconds(path) < seconds else { break }
+            let moment = Moment(place: position, heard: Recording.seconds(path))
+            moments.append(moment)
+            guard position < place || moment.heard < seconds else { break }
             if let said = reports.all.last(where: { $0.load == load }), case .failed = said.word {
                 throw Unexpected(word: said.word)
             }
