@@ -84,26 +84,20 @@ internal import SDBus
         guard let bus, isThere, held[mode] == nil, asked.insert(mode).inserted else { return }
         let epoch = self.epoch
         let why = mode == .delay ? "to keep the place of what plays" : "an audiobook or podcast plays"
-        Task { @LoopActor in
-            do throws(BusError) {
-                let answer = try await bus.call(
-                    Self.name, Self.path, Self.manager, "Inhibit",
-                    [.string("sleep"), .string("Dogear"), .string(why), .string(mode.rawValue)])
-                guard let lock = try answer.first?.descriptor() else { return }
-                granted(lock, mode, epoch)
-            } catch {
-                say("logind gives no lock: \(error)")
-                if epoch == self.epoch { asked.remove(mode) }
-            }
-        }
+        // Answered in its order with the signals: one refused before the computer has woken is asked for when it has.
+        bus.call(
+            Self.name, Self.path, Self.manager, "Inhibit",
+            [.string("sleep"), .string("Dogear"), .string(why), .string(mode.rawValue)]
+        ) { self.answered($0, mode, epoch) }
     }
 
-    private func granted(_ lock: Int32, _ mode: Mode, _ epoch: Int) {
-        guard epoch == self.epoch else {
-            close(lock)
-            return
+    private func answered(_ answer: Result<[Value], BusError>, _ mode: Mode, _ epoch: Int) {
+        if epoch == self.epoch { asked.remove(mode) }
+        do throws(BusError) {
+            guard let lock = try answer.get().first?.descriptor() else { return }
+            if epoch == self.epoch, wanted.contains(mode) { held[mode] = lock } else { close(lock) }
+        } catch {
+            say("logind gives no lock: \(error)")
         }
-        asked.remove(mode)
-        if wanted.contains(mode) { held[mode] = lock } else { close(lock) }
     }
 }

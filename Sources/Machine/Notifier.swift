@@ -29,10 +29,23 @@ public struct Notice: Sendable {
     private let icon: String
     private let desktopEntry: String
     private let say: @LoopActor (String) -> Void
-    /// By subject: the number under which it is shown, and what to do about its buttons.
-    private var shown: [String: (number: UInt32, act: @LoopActor (String) -> Void)] = [:]
-    /// Subjects on their way: later ones wait for the number of the one before.
-    private var queued: [String: [(Notice, @LoopActor (String) -> Void)]] = [:]
+    /// What is known of a subject between its notice being asked for and its being gone.
+    private struct Subject {
+        /// Under which it is shown: nil until the desktop has said so.
+        var number: UInt32?
+        /// What to do about its buttons.
+        var act: @LoopActor (String) -> Void
+        /// Its number is awaited; what is asked for meanwhile waits for it, and of that the last counts.
+        var isSent = true
+        var next: Next?
+    }
+
+    private enum Next {
+        case show(Notice, @LoopActor (String) -> Void)
+        case withdraw
+    }
+
+    private var subjects: [String: Subject] = [:]
     private var matches: [SignalMatch] = []
 
     /// - Parameters:
@@ -48,60 +61,77 @@ public struct Notice: Sendable {
     /// Shows a notice, in the place of the one before on its subject.
     /// - Parameter act: called with the key of an action that is chosen.
     public func show(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void = { _ in }) {
-        if queued[notice.subject] != nil { return queued[notice.subject]!.append((notice, act)) }
-        queued[notice.subject] = []
+        let subject = notice.subject
+        if subjects[subject]?.isSent == true {
+            subjects[subject]?.next = .show(notice, act)
+            return
+        }
         listen()
-        Task { @LoopActor in await self.send(notice, act) }
+        let number = subjects[subject]?.number
+        subjects[subject] = Subject(number: number, act: act)
+        // No `await`: a button pressed at once would be heard before its number is known.
+        bus.call(
+            Self.name, Self.path, Self.name, "Notify",
+            [
+                .string("Dogear"), .uint32(number ?? 0), .string(icon), .string(notice.title),
+                .string(escaped(notice.body)),
+                .strings(Self.dismissal + notice.actions.flatMap { [$0.key, $0.label] }),
+                .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]), .int32(-1),
+            ], timeout: 5_000_000
+        ) { [weak self] in self?.answered($0, subject) }
     }
 
     /// It is over: what was shown of it goes.
     public func withdraw(_ subject: String) {
-        guard let number = shown.removeValue(forKey: subject)?.number else { return }
-        Task { @LoopActor in
-            _ = try? await self.bus.call(
-                Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)], timeout: 2_000_000)
+        if subjects[subject]?.isSent == true {
+            subjects[subject]?.next = .withdraw
+        } else if let number = subjects.removeValue(forKey: subject)?.number {
+            bus.call(
+                Self.name, Self.path, Self.name, "CloseNotification", [.uint32(number)], timeout: 2_000_000
+            ) { _ in }
         }
     }
 
-    private func send(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void) async {
+    private func answered(_ answer: Result<[Value], BusError>, _ subject: String) {
         do throws(BusError) {
-            let answer = try await bus.call(
-                Self.name, Self.path, Self.name, "Notify",
-                [
-                    .string("Dogear"), .uint32(shown[notice.subject]?.number ?? 0), .string(icon),
-                    .string(notice.title), .string(escaped(notice.body)),
-                    .strings(Self.dismissal + notice.actions.flatMap { [$0.key, $0.label] }),
-                    .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]), .int32(-1),
-                ], timeout: 5_000_000)
-            if let number = try answer.first?.uint32() { shown[notice.subject] = (number, act) }
+            subjects[subject]?.number = try answer.get().first?.uint32()
         } catch {
             say("nobody shows notifications: \(error)")
         }
-        // Of those that came meanwhile the last counts.
-        let next = queued.removeValue(forKey: notice.subject)?.last
-        if let next { show(next.0, next.1) }
+        let next = subjects[subject]?.next
+        subjects[subject]?.next = nil
+        subjects[subject]?.isSent = false
+        if subjects[subject]?.number == nil { subjects[subject] = nil }
+        switch next {
+        case .show(let notice, let act): show(notice, act)
+        case .withdraw: withdraw(subject)
+        case nil: break
+        }
     }
 
     /// From the first notice on: before it there is nothing to hear.
     private func listen() {
         guard matches.isEmpty else { return }
-        let chosen = try? bus.match(path: Self.path, interface: Self.name, member: "ActionInvoked") {
-            [weak self] values, _ in self?.chosen(values)
+        hear("ActionInvoked") { [weak self] values in self?.chosen(values) }
+        hear("NotificationClosed") { [weak self] values in self?.closed(values) }
+    }
+
+    private func hear(_ member: String, _ handler: @escaping @LoopActor ([Value]) -> Void) {
+        let match = try? bus.match(sender: Self.name, path: Self.path, interface: Self.name, member: member) {
+            values, _ in handler(values)
         }
-        let closed = try? bus.match(path: Self.path, interface: Self.name, member: "NotificationClosed") {
-            [weak self] values, _ in self?.closed(values)
-        }
-        matches = [chosen, closed].compactMap(\.self)
+        if let match { matches.append(match) }
     }
 
     private func chosen(_ values: [Value]) {
         guard values.count == 2, let number = try? values[0].uint32(), let key = try? values[1].string() else { return }
-        shown.values.first { $0.number == number }?.act(key)
+        subjects.values.first { $0.number == number }?.act(key)
     }
 
     private func closed(_ values: [Value]) {
         guard let number = try? values.first?.uint32() else { return }
-        shown = shown.filter { $0.value.number != number }
+        guard let subject = subjects.first(where: { $0.value.number == number })?.key else { return }
+        if subjects[subject]?.isSent == true { subjects[subject]?.number = nil } else { subjects[subject] = nil }
     }
 
     /// Bodies may hold markup: what is told here holds none.

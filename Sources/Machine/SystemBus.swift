@@ -66,11 +66,8 @@ internal import SDBus
             guard self?.match != nil, values.count == 3 else { return }
             onChange(values[2] != .string(""))
         }
-        Task { @LoopActor [weak self] in
-            let isThere = await bus.hasOwner(name)
-            guard self?.match != nil else { return }
-            onChange(isThere)
-        }
+        // In its order with the changes: an older answer must not be the last word.
+        bus.hasOwner(name) { [weak self] isThere in if self?.match != nil { onChange(isThere) } }
     }
 
     func cancel() {

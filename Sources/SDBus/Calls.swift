@@ -57,10 +57,17 @@ extension Bus {
     /// Whether anyone has this name now, as far as the bus tells; nobody is started.
     /// - Parameter timeout: as in ``call(_:_:_:_:_:timeout:)``.
     public func hasOwner(_ name: String, timeout: UInt64 = 0) async -> Bool {
+        await withCheckedContinuation { continuation in
+            hasOwner(name, timeout: timeout) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// The same, in its order with the signals: as of the other ``call(_:_:_:_:_:timeout:answered:)``.
+    public func hasOwner(_ name: String, timeout: UInt64 = 0, answered: @escaping @LoopActor (Bool) -> Void) {
         let driver = "org.freedesktop.DBus"
-        let answer = try? await call(
-            driver, "/org/freedesktop/DBus", driver, "NameHasOwner", [.string(name)], timeout: timeout)
-        return answer?.first == .bool(true)
+        call(driver, "/org/freedesktop/DBus", driver, "NameHasOwner", [.string(name)], timeout: timeout) { answer in
+            answered((try? answer.get().first) == .bool(true))
+        }
     }
 
     /// Hears a signal from now on. Empty parts match everything.

@@ -18,6 +18,8 @@ internal import SDBus
 
     public private(set) var shown: [Shown] = []
     public private(set) var closed: [UInt32] = []
+    /// Pressed of each notification as soon as it is shown.
+    public var pressed: String?
     private let bus: Bus
 
     public init(on address: String) throws {
@@ -42,6 +44,7 @@ internal import SDBus
             Shown(
                 number: number, replaces: replaces, title: try args[3].string(), body: try args[4].string(),
                 actions: actions))
+        if let pressed { Task { @LoopActor in try choose(pressed, of: number) } }
         return number
     }
 
