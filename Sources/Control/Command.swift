@@ -55,6 +55,8 @@ public enum Command: Hashable, Sendable {
     case queue
     /// `next`: in front of all others.
     case queueAdd(what: String, next: Bool)
+    /// In their order; what cannot be added is told of in the report.
+    case queueAddAll([String], next: Bool)
     /// Numbers count from 1.
     case queueRemove(Int)
     case queueMove(Int, to: Int)

@@ -81,6 +81,9 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("QueueAdd", ["What": .string, "Next": .bool]) {
             .queueAdd(what: try $0[0].string(), next: try $0[1].bool())
         },
+        command("QueueAddAll", ["What": .strings, "Next": .bool]) {
+            .queueAddAll(try $0[0].strings(), next: try $0[1].bool())
+        },
         command("QueueRemove", ["Number": .int32]) { .queueRemove(Int(try $0[0].int32())) },
         command("QueueMove", ["Number": .int32, "To": .int32]) {
             .queueMove(Int(try $0[0].int32()), to: Int(try $0[1].int32()))

@@ -114,6 +114,8 @@ public struct QueueReport: Codable, Hashable, Sendable {
     @OrNull public var shuffle: Bool? = false
     /// Number, from 1, of what plays next; null when it is empty.
     @OrNull public var next: Int?
+    /// A sentence for each that could not be added, where several were asked for.
+    @OrNull public var problems: [String]?
 
     public init(items: [ItemRow]) {
         self.items = items

@@ -110,6 +110,11 @@ extension Value {
     public func array() throws(BusError) -> [Value] {
         if case .array(_, let values) = self { values } else { throw .type("a", self) }
     }
+    public func strings() throws(BusError) -> [String] {
+        var texts: [String] = []
+        for value in try array() { texts.append(try value.string()) }
+        return texts
+    }
 }
 
 /// A type signature, as the D-Bus specification writes them.

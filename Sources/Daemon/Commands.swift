@@ -44,6 +44,7 @@ extension Service {
         case .forget(let id): return json(try await forget(id))
         case .queue: return json(await queueReport())
         case .queueAdd(let what, let next): return json(try await addToQueue(what, next: next))
+        case .queueAddAll(let whats, let next): return json(try await addToQueue(whats, next: next))
         case .queueRemove(let number): return json(try await removeFromQueue(number))
         case .queueMove(let number, let other): return json(try await moveInQueue(number, to: other))
         case .queueClear: return json(try await clearQueue())

@@ -105,6 +105,25 @@ extension Service {
         return try await kept()
     }
 
+    /// Those that were looked at already need not wait for the others, nor is each of many told and kept by itself.
+    func addToQueue(_ whats: [String], next: Bool) async throws(ControlError) -> QueueReport {
+        var problems: [String] = []
+        var (waiting, portion): ([Item], Int) = ([], 1)
+        var last: Queue.Key?
+        for (index, what) in whats.enumerated() {
+            do throws(ControlError) { waiting.append(try await described(what)) } catch {
+                problems.append(error.message)
+            }
+            guard waiting.count >= portion || index == whats.count - 1 else { continue }
+            line { last = $0.add(waiting, next: next, behind: last) ?? last }
+            portion *= 2
+            waiting = []
+        }
+        var report = try await kept()
+        report.problems = problems
+        return report
+    }
+
     func removeFromQueue(_ number: Int) async throws(ControlError) -> QueueReport {
         guard queue.entries.indices.contains(number - 1) else { throw noNumber(number) }
         line { $0.remove(number) }

@@ -14,7 +14,7 @@ public let searchProviderInterface = BusInterface<any LauncherFace>(
         ) { face, args, reply in find(face, args[1], reply) },
         .later("GetResultMetas", in: ["Results": .strings], out: ["Metas": .array(.variants)]) { face, args, reply in
             answered(reply) { () throws(BusError) in
-                face.look(try texts(args[0])) { results in
+                face.look(try args[0].strings()) { results in
                     reply([.array(.variants, results.map(meta))])
                 }
             }
@@ -25,14 +25,14 @@ public let searchProviderInterface = BusInterface<any LauncherFace>(
         },
         // There is no window to show all results in; the best one is what was meant.
         .method("LaunchSearch", in: ["Terms": .strings, "Timestamp": .uint32]) { face, args in
-            face.choose(best: try texts(args[0]).joined(separator: " "))
+            face.choose(best: try args[0].strings().joined(separator: " "))
             return []
         },
     ])
 
 private func find(_ face: any LauncherFace, _ terms: Value, _ reply: Reply) {
     answered(reply) { () throws(BusError) in
-        face.find(try texts(terms).joined(separator: " "), limit: LauncherName.most) { results in
+        face.find(try terms.strings().joined(separator: " "), limit: LauncherName.most) { results in
             reply([.strings(results.map(\.id))])
         }
     }
@@ -40,12 +40,6 @@ private func find(_ face: any LauncherFace, _ terms: Value, _ reply: Reply) {
 
 private func answered(_ reply: Reply, _ body: () throws(BusError) -> Void) {
     do throws(BusError) { try body() } catch { reply.fail(error) }
-}
-
-private func texts(_ value: Value) throws(BusError) -> [String] {
-    var texts: [String] = []
-    for text in try value.array() { texts.append(try text.string()) }
-    return texts
 }
 
 private func meta(_ result: LauncherResult) -> Value {

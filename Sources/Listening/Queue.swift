@@ -138,10 +138,24 @@ public struct Queue: Hashable, Sendable {
     /// - Returns: its number, from 1.
     @discardableResult
     public mutating func add(_ item: Item, next: Bool) -> Int {
-        entries.removeAll { $0.item.id == item.id }
-        let place = next ? 0 : entries.firstIndex { $0.playlist != nil } ?? entries.count
-        entries.insert(entry(item, isNext: next), at: place)
-        return place + 1
+        add([item], next: next)
+        return 1 + (entries.lastIndex { $0.item.id == item.id } ?? 0)
+    }
+
+    /// The same of several, in their order; of one that is named twice the first place counts.
+    ///
+    /// - Parameter key: of the entry the first of them comes behind; nil, or not there any more: as if alone.
+    /// - Returns: the entry the next of them would come behind; nil if there is none.
+    @discardableResult
+    public mutating func add(_ items: [Item], next: Bool, behind key: Key? = nil) -> Key? {
+        var new: Set<ItemID> = []
+        let items = items.filter { new.insert($0.id).inserted }
+        entries.removeAll { new.contains($0.item.id) }
+        let first = next ? 0 : entries.firstIndex { $0.playlist != nil } ?? entries.count
+        let place = entries.firstIndex { $0.key == key }.map { $0 + 1 } ?? first
+        entries.insert(contentsOf: joining(items, isNext: next), at: place)
+        let end = place + items.count
+        return end > 0 ? entries[end - 1].key : nil
     }
 
     /// Into the line behind another, at its start if that is nil; of one that is there already it makes one more.
@@ -191,7 +205,12 @@ public struct Queue: Hashable, Sendable {
     /// where it is.
     public mutating func follow(_ items: [Item], of playlist: String) {
         entries.removeAll { $0.playlist != nil }
-        for item in items where !contains(item.id) && present?.item.id != item.id { append(item, playlist) }
+        let waiting = Set(entries.map(\.item.id))
+        var new: Set<ItemID> = []
+        let items = items.filter {
+            !waiting.contains($0.id) && present?.item.id != $0.id && new.insert($0.id).inserted
+        }
+        entries += joining(items, playlist)
     }
 
     // MARK: What plays
@@ -254,10 +273,17 @@ public struct Queue: Hashable, Sendable {
     }
 
     private func entry(_ item: Item, _ playlist: String? = nil, isNext: Bool = false) -> Entry {
-        let taken = Set(line.lazy.filter { $0.item.id == item.id }.map(\.copy))
-        let copy = (0...).first { !taken.contains($0) } ?? 0
+        joining([item], playlist, isNext: isNext)[0]
+    }
+
+    /// Entries of items that differ from each other.
+    private func joining(_ items: [Item], _ playlist: String? = nil, isNext: Bool = false) -> [Entry] {
+        let taken = Set(line.map(\.key))
         let round = present?.round ?? entries.map(\.round).min() ?? 0
-        return Entry(item, copy: copy, playlist: playlist, isNext: isNext, round: round)
+        return items.map { item in
+            let copy = (0...).first { !taken.contains(Key(item: item.id, copy: $0)) } ?? 0
+            return Entry(item, copy: copy, playlist: playlist, isNext: isNext, round: round)
+        }
     }
 }
 

@@ -42,8 +42,11 @@ struct Play: DogearCommand {
         let link = try Link()
         let chosen = try Finder(link: link).findAll(what)
         var status = try link.ask("Play", .string(chosen[0]), .string(at ?? ""))
-        let isWhole = try Queue.add(Array(chosen.dropFirst()), next: true, over: link)
-        if chosen.count > 1 { status = try link.ask("Status") }
+        var isWhole = true
+        if chosen.count > 1 {
+            isWhole = try Queue.add(Array(chosen.dropFirst()), next: true, over: link).isWhole
+            status = try link.ask("Status")
+        }
         try show(status, output, as: StatusReport.self) { $0.lines(on: $1) }
         if !isWhole { throw ExitCode.failure }
     }

@@ -81,25 +81,20 @@ struct Queue: DogearCommand {
             if chosen.count == 1 {
                 return try showQueue(try link.ask("QueueAdd", .string(chosen[0]), .bool(next)), output)
             }
-            let isWhole = try Queue.add(chosen, next: next, over: link)
-            try showQueue(try link.ask("Queue"), output)
-            if !isWhole { throw ExitCode.failure }
+            let report = try Queue.add(chosen, next: next, over: link)
+            try showQueue(report.json, output)
+            if !report.isWhole { throw ExitCode.failure }
         }
     }
 
-    /// In their order. What cannot be played is told of, and the others are added.
-    /// - Returns: false if one is missing.
-    static func add(_ items: [String], next: Bool, over link: Link) throws -> Bool {
-        var isWhole = true
-        for item in next ? items.reversed() : items {
-            do {
-                _ = try link.ask("QueueAdd", .string(item), .bool(next))
-            } catch let error as ControlError {
-                complain(error.message)
-                isWhole = false
-            }
-        }
-        return isWhole
+    /// In their order. What cannot be played is told of, and the others are added, also when nobody waits any more.
+    /// - Returns: the queue, and whether none is missing.
+    static func add(_ items: [String], next: Bool, over link: Link) throws -> (json: String, isWhole: Bool) {
+        // Each of them may have to be read: thousands take their time.
+        let json = try link.ask("QueueAddAll", .strings(items), .bool(next), within: .seconds(3600))
+        let problems = try decode(QueueReport.self, json).problems ?? []
+        for problem in problems { complain(problem) }
+        return (json, problems.isEmpty)
     }
 
     struct Remove: DogearCommand {

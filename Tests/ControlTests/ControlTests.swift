@@ -44,6 +44,8 @@ private final class Face: ControlFace {
         #expect(call("Forget", [.string("s")]) == [.forget(id: "s")])
         #expect(call("Queue", []) == [.queue])
         #expect(call("QueueAdd", [.string("emma"), .bool(true)]) == [.queueAdd(what: "emma", next: true)])
+        #expect(
+            call("QueueAddAll", [.strings(["a", "b"]), .bool(false)]) == [.queueAddAll(["a", "b"], next: false)])
         #expect(call("QueueRemove", [.int32(2)]) == [.queueRemove(2)])
         #expect(call("QueueMove", [.int32(3), .int32(1)]) == [.queueMove(3, to: 1)])
         #expect(call("Bookmark", [.string("t")]) == [.bookmark(title: "t")])

@@ -134,6 +134,27 @@ extension Queue {
         for start in [0, 5, 10] { #expect(Set(order[start..<start + 5]).count == 5, "\(order)") }
     }
 
+    @Test func severalAreAddedInTheirOrder() throws {
+        var queue = Queue(["A", "B"].map(item))
+        let first = queue.add(["X", "B", "X"].map(item), next: true)
+        #expect(queue.titles == ["X", "B", "A"] && first == queue.entries[1].key)
+        // The rest of them, found out about later.
+        let second = queue.add(["Y", "A"].map(item), next: true, behind: first)
+        #expect(queue.titles == ["X", "B", "Y", "A"])
+        queue.shuffle(with: 3)
+        var copy = queue
+        #expect((0..<4).map { _ in copy.goOn() } == ["X", "B", "Y", "A"], "each is asked to be next")
+        queue.remove(try #require(second))
+        queue.add([item("Z")], next: true, behind: second)
+        #expect(queue.titles == ["Z", "X", "B", "Y"])
+        queue.follow(["L"].map(item), of: "list")
+        let last = queue.add(["M", "N"].map(item), next: false)
+        #expect(queue.titles == ["Z", "X", "B", "Y", "M", "N", "L"])
+        queue.add([item("O")], next: false, behind: last)
+        #expect(queue.titles == ["Z", "X", "B", "Y", "M", "N", "O", "L"])
+        #expect(queue.add([], next: false) != nil && Queue().all.isEmpty)
+    }
+
     @Test func theSameItemTwiceIsTwoEntries() throws {
         var queue = Queue(["A", "B"].map(item))
         _ = queue.goOn()
