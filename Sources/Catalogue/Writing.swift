@@ -312,7 +312,7 @@ extension CatalogueItem {
     fileprivate var fingerprint: Int64 {
         var hash = ContentHash()
         func add(_ text: String) {
-            hash.add(text.utf8)
+            hash.add(text)
             hash.add([0x1D])
         }
         add(kind.rawValue)

@@ -40,8 +40,8 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Parameter salt: of this installation. Without it a short secret in a query could be guessed from the name.
     func id(salt: String) -> ItemID {
         var hash = ContentHash()
-        hash.add(salt.utf8)
-        hash.add(url.utf8)
+        hash.add(salt)
+        hash.add(url)
         return ItemID(source: "url", key: hash.hex)
     }
 

@@ -8,9 +8,14 @@ public struct ContentHash: Sendable {
 
     public init() {}
 
-    public mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt128(byte)) &* Self.prime }
+    /// Not of any sequence: generic across rooms, each byte would be a call.
+    public mutating func add(_ bytes: [UInt8]) {
+        var value = self.value
+        bytes.withUnsafeBufferPointer { for byte in $0 { value = (value ^ UInt128(byte)) &* Self.prime } }
+        self.value = value
     }
+
+    public mutating func add(_ text: String) { add(Array(text.utf8)) }
 
     /// 32 hexadecimal digits.
     public var hex: String {

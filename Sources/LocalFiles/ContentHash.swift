@@ -19,7 +19,7 @@ extension ContentHash {
 
     /// Of what a file is called, how long it is and when it was written last.
     mutating func addName(of file: FileBytes) {
-        add(file.path.utf8)
+        add(file.path)
         for number in [0, file.size, file.modified] { add(withUnsafeBytes(of: number.littleEndian) { Array($0) }) }
     }
 }

@@ -49,7 +49,7 @@ public struct FileSource: Sendable {
 
         var hash = ContentHash()
         var inspection = ContentHash()
-        inspection.add("\(Self.reading) \(path)".utf8)
+        inspection.add("\(Self.reading) \(path)")
         for file in found.audio {
             let bytes = try FileBytes(file)
             hash.add(bytes)

@@ -123,7 +123,7 @@ internal import Glibc
 
     nonisolated static func name(of identity: String) -> String {
         var hash = ContentHash()
-        hash.add(identity.utf8)
+        hash.add(identity)
         return hash.hex
     }
 }

@@ -24,8 +24,8 @@ struct KeptRecord: Hashable {
     }
 
     init?(_ bytes: [UInt8]) {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"))
-        guard lines.count == 2, lines[1].elementsEqual(sum(of: lines[0]).utf8), let json = JSON(Array(lines[0]))
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
+        guard lines.count == 2, lines[1].elementsEqual(sum(of: lines[0]).utf8), let json = JSON(lines[0])
         else { return nil }
         let ends = json["ranges"].elements.compactMap(\.integer)
         facts = RemoteFacts(size: json["size"].integer, etag: json["etag"].string, modified: json["modified"].string)
@@ -39,7 +39,7 @@ struct KeptRecord: Hashable {
     }
 }
 
-private func sum(of bytes: some Sequence<UInt8>) -> String {
+private func sum(of bytes: [UInt8]) -> String {
     var hash = ContentHash()
     hash.add(bytes)
     return hash.hex
