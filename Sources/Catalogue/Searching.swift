@@ -12,7 +12,7 @@ extension Catalogue {
     /// them, may be the beginning of one; where still next to nothing is found, words may be mistyped. Whatever is
     /// asked, it is only words.
     public func search(_ text: String, limit: Int) async throws(CatalogueError) -> CatalogueFound {
-        let wanted = Array(Words.split(text.prefix(500)).prefix(12))
+        let wanted = Words.asked(text)
         guard !wanted.isEmpty else { return CatalogueFound(rows: [], words: []) }
         return try await read { db in
             var hits = try db.hits(wanted, limit)

@@ -74,3 +74,23 @@ enum Typos {
         return last[b.count] <= limit ? last[b.count] : nil
     }
 }
+
+extension Words {
+    /// What mistyped words may have meant: each that no known one begins with becomes the nearest of those.
+    /// - Returns: nil if one of them is like none, or if none is mistyped.
+    public static func meant(by words: [String], among known: Set<String>) -> [String]? {
+        var meant: [String] = []
+        for word in words {
+            if known.contains(where: { $0.hasPrefix(word) }) {
+                meant.append(word)
+                continue
+            }
+            let limit = Typos.limit(word)
+            guard limit > 0, Typos.isWord(word) else { return nil }
+            let near = known.compactMap { known in Typos.distance(word, known, limit: limit).map { ($0, known) } }
+            guard let nearest = near.min(by: <) else { return nil }
+            meant.append(nearest.1)
+        }
+        return meant == words ? nil : meant
+    }
+}

@@ -46,6 +46,9 @@ public enum Words {
         return out.joined(separator: " ")
     }
 
+    /// What somebody looks for: so much of it as can be meant.
+    public static func asked(_ text: String) -> [String] { Array(split(String(text.prefix(500))).prefix(12)) }
+
     /// How well a title and the names around it fit words that were folded: 4 the whole title, 3 its beginning, 2 all in
     /// the title, 1 all somewhere, 0 not. A word fits that another begins with.
     public static func fit(title: [String], others: [String], _ wanted: [String]) -> Int {

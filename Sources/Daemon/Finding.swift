@@ -93,12 +93,12 @@ extension Service {
 
     /// - Returns: also the words that were found, where those asked for were mistyped.
     private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
-        let wanted = Words.split(text)
-        let played = await playedHere(wanted)
+        let wanted = Words.asked(text)
+        let (played, meant) = await playedHere(wanted)
         let here = played.filter { $0.item.id.source != "abs" }.map { ItemRow($0) }
         guard shelves.hasAccounts else {
-            if here.isEmpty { throw ControlError(.notSignedIn, Sentences.noAccount) }
-            return (ListReport(items: Array(here.prefix(limit)), total: here.count), wanted)
+            if here.isEmpty { throw await nothingHere(text) }
+            return (ListReport(items: Array(here.prefix(limit)), total: here.count), meant)
         }
         guard let index else {
             let titled = played.filter { $0.item.id.source == "abs" }.map { ItemRow($0) }
@@ -111,29 +111,57 @@ extension Service {
                     .notFound,
                     "nothing found for '\(text)' yet, for your libraries are still being read; try again in a moment")
             }
-            report.items = Ranking.sorted(report.items + here, for: wanted)
-            return (report, wanted)
+            let words = report.items.contains { Ranking.score($0, wanted) > 0 } ? wanted : meant
+            report.items = Ranking.sorted(report.items + here, for: words)
+            return (report, words)
         }
         let found = try await asked { () throws(CatalogueError) in
             try await index.catalogue.search(text, limit: limit)
         }
         index.refresh(olderThan: .seconds(60))
         let rows = found.rows.map(row)
+        if here.isEmpty || isOutdone(meant, by: found, wanted) { return (ListReport(items: rows), found.words) }
         // What was played here and is meant literally goes before what was only guessed.
-        if here.isEmpty { return (ListReport(items: rows), found.words) }
-        return (ListReport(items: Ranking.sorted(rows + here, for: wanted)), rows.isEmpty ? wanted : found.words)
+        let words = rows.isEmpty ? meant : found.words
+        return (ListReport(items: Ranking.sorted(rows + here, for: rows.isEmpty ? meant : wanted)), words)
+    }
+
+    /// What was only guessed of what was played here, where a library has what was literally asked for.
+    func isOutdone(_ meant: [String], by found: CatalogueFound, _ wanted: [String]) -> Bool {
+        meant != wanted && !found.rows.isEmpty && found.words == wanted
     }
 
     /// What was played here and fits, the latest first: what no server has, and as long as the index cannot tell what the
     /// servers have, theirs by its title.
     /// - Parameter wanted: folded words.
-    func playedHere(_ wanted: [String]) async -> [Played] {
-        let played = (try? await store.recentHeads(limit: 200)) ?? []
-        return played.filter { played in
-            let row = ItemRow(played)
-            guard played.item.id.source == "abs" else { return Ranking.score(row, wanted) > 0 }
-            return index == nil && shelves.hasAccounts && Ranking.isTitled(row, wanted)
+    /// - Returns: also the words that fit, where those wanted were mistyped.
+    func playedHere(_ wanted: [String]) async -> (played: [Played], words: [String]) {
+        let withoutIndex = index == nil && shelves.hasAccounts
+        let played = ((try? await store.recentHeads(limit: 200)) ?? [])
+            .filter { withoutIndex || $0.item.id.source != "abs" }
+        func fitting(_ words: [String]) -> [Played] {
+            played.filter {
+                let row = ItemRow($0)
+                return $0.item.id.source == "abs" ? Ranking.isTitled(row, words) : Ranking.score(row, words) > 0
+            }
         }
+        let found = fitting(wanted)
+        let known = found.isEmpty ? Set(played.flatMap { Ranking.words(ItemRow($0)) }) : []
+        guard let meant = Words.meant(by: wanted, among: known) else { return (found, wanted) }
+        return (fitting(meant), meant)
+    }
+
+    /// Without any account.
+    private func nothingHere(_ text: String) async -> ControlError {
+        guard let played = try? await store.recentHeads(limit: 1), !played.isEmpty else {
+            return ControlError(.notSignedIn, Sentences.noAccount)
+        }
+        return ControlError(
+            .notFound,
+            """
+            nothing that was played here is called '\(text)', and you are not signed in to a server to ask; 'dogear \
+            continue' lists what was played, 'dogear login ADDRESS' signs in
+            """)
     }
 
     /// - Parameter played: found without a server that does not answer.

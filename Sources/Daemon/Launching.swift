@@ -25,9 +25,12 @@ extension Service: @LoopActor LauncherFace {
             // A podcast is not played itself: its episodes are.
             var entries = (found?.rows ?? []).filter(\.item.isPlayable).map(self.entry)
             let known = Set(entries.map(\.row.item.id))
-            let here = await self.playedHere(Words.split(words)).map { Entry($0) }
+            let typed = Words.asked(words)
+            let (played, meant) = await self.playedHere(typed)
+            let isOutdone = found.map { self.isOutdone(meant, by: $0, typed) } ?? false
+            let here = isOutdone ? [] : played.map { Entry($0) }
             entries += here.filter { !known.contains($0.row.item.id) }
-            let wanted = known.isEmpty ? Words.split(words) : found?.words ?? []
+            let wanted = known.isEmpty ? meant : found?.words ?? []
             if !here.isEmpty { entries = Ranking.sorted(entries, by: \.row, for: wanted) }
             answer(entries.prefix(limit).map { self.result($0, wanted) })
         }

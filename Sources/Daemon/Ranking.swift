@@ -5,8 +5,15 @@ internal import Control
 enum Ranking {
     /// As ``Catalogue/Words/fit(title:others:_:)`` says.
     static func score(_ row: ItemRow, _ wanted: [String]) -> Int {
-        let people = row.item.authors + row.item.narrators + row.item.series.map(\.name) + [row.item.podcast ?? ""]
-        return Words.fit(title: Words.split(row.item.title), others: people.flatMap { Words.split($0) }, wanted)
+        Words.fit(title: Words.split(row.item.title), others: others(row), wanted)
+    }
+
+    /// Folded: of the title, the people, the series and the podcast.
+    static func words(_ row: ItemRow) -> [String] { Words.split(row.item.title) + others(row) }
+
+    private static func others(_ row: ItemRow) -> [String] {
+        let names = row.item.authors + row.item.narrators + row.item.series.map(\.name) + [row.item.podcast ?? ""]
+        return names.flatMap { Words.split($0) }
     }
 
     /// All of the words are in the title.

@@ -40,7 +40,7 @@ struct Finder {
     private func resolve(_ what: String) throws -> ListReport {
         do {
             return try decode(ListReport.self, try link.ask("Resolve", .string(what)))
-        } catch let error as ControlError where error.kind == .notSignedIn && isPath(what) {
+        } catch let error as ControlError where [.notSignedIn, .notFound].contains(error.kind) && isPath(what) {
             throw ControlError(.notFound, "there is no file or folder “\(what)” here")
         }
     }

@@ -32,6 +32,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["hobit"], ["hobbit"]), (["the", "hobit"], ["the", "hobbit"]), (["tol", "hobbitt"], ["tol", "hobbit"]),
+        (["hobb"], nil), (["xyzzyx"], nil), (["hobit", "xyzzyx"], nil), (["hot"], nil), (["1984"], nil), ([], nil),
+    ])
+    func whatIsMistypedIsMeant(_ words: [String], _ meant: [String]?) {
+        #expect(Words.meant(by: words, among: ["the", "hobbit", "tolkien", "1985"]) == meant)
+        #expect(Words.meant(by: words, among: []) == nil)
+    }
+
+    @Test func onlySoMuchIsAsked() {
+        #expect(Words.asked(String(repeating: "word ", count: 1_000_000)).count == 12)
+        #expect(Words.asked(String(repeating: "x", count: 1_000_000)) == [String(repeating: "x", count: 500)])
+    }
+
     @Test func fits() {
         let fit = { (title: String, wanted: String) in
             Words.fit(title: Words.split(title), others: ["tolkien"], Words.split(wanted))

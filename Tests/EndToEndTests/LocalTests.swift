@@ -109,6 +109,22 @@ import Testing
         }
     }
 
+    @Test func whatWasPlayedHereIsFoundWithoutAServer() async throws {
+        try await House.with(keyring: .absent) { house in
+            let nobody = try await house.dogear("search", "thunder")
+            #expect(nobody.code == 3 && nobody.errors.contains("dogear login"), "\(nobody)")
+            let path = try Sounds.tone("e2e/found/Thunderstorm.mp3", seconds: 21)
+            try await house.done("play", path)
+            for words in ["thunderstorm", "thund", "thunderstrom", "tunderstorm"] {
+                #expect(try await house.done("search", words).contains("Thunderstorm"), "\(words)")
+            }
+            try await house.done("stop")
+            #expect(try await house.done("play", "thundrestorm").contains("Thunderstorm"))
+            let none = try await house.dogear("search", "lightning")
+            #expect(none.code == 2 && none.errors.contains("nothing that was played here"), "\(none)")
+        }
+    }
+
     @Test func aFolderIsOneBook() async throws {
         try await House.with(keyring: .absent) { house in
             _ = try Library.all.get()
