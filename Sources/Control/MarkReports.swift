@@ -56,10 +56,13 @@ public struct BookmarkReport: Codable, Hashable, Sendable {
 
     public var outcome: Outcome
     public var bookmark: BookmarksReport.Row
+    /// Why it lasts only until the daemon ends, where the journal cannot be written.
+    @OrNull public var problem: String?
 
-    public init(_ outcome: Outcome, _ bookmark: BookmarksReport.Row) {
+    public init(_ outcome: Outcome, _ bookmark: BookmarksReport.Row, problem: String? = nil) {
         self.outcome = outcome
         self.bookmark = bookmark
+        self.problem = problem
     }
 }
 

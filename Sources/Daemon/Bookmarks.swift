@@ -153,7 +153,10 @@ extension Service {
         guard let row = rows.first(where: { $0.time == bookmark.time.seconds }) else {
             throw ControlError(.failed, "another device has removed that bookmark just now")
         }
-        return BookmarkReport(outcome, row)
+        // What a server has lasts there.
+        let isLasting = row.kept == "server" && !row.unsent
+        let problem = isLasting ? nil : trouble.map { "the bookmark lasts only until dogear ends: \($0)" }
+        return BookmarkReport(outcome, row, problem: problem)
     }
 
     private func rows(of id: ItemID, _ head: ItemHead) async throws(ControlError) -> [BookmarksReport.Row] {

@@ -33,10 +33,15 @@ struct MakeBookmark: DogearCommand {
     }
 
     func perform() throws {
-        let json = try Link().ask("Bookmark", .string(title.joined(separator: " ")))
-        try show(json, output, as: BookmarkReport.self) { $0.lines(on: $1) }
-        if try decode(BookmarkReport.self, json).bookmark.refused != nil { throw ExitCode.failure }
+        try tell(try Link().ask("Bookmark", .string(title.joined(separator: " "))), output)
     }
+}
+
+private func tell(_ json: String, _ output: OutputOptions) throws {
+    try show(json, output, as: BookmarkReport.self) { $0.lines(on: $1) }
+    let report = try decode(BookmarkReport.self, json)
+    if let problem = report.problem { complain(problem) }
+    if report.bookmark.refused != nil || report.problem != nil { throw ExitCode.failure }
 }
 
 struct Bookmarks: DogearCommand {
@@ -127,15 +132,12 @@ struct Bookmarks: DogearCommand {
         if let number = rename.first.flatMap({ Int32($0) }) {
             let title = rename.dropFirst().joined(separator: " ")
             return try tell(
-                try link.ask("RenameBookmark", .string(chosen), .int32(number), .string(title)))
+                try link.ask("RenameBookmark", .string(chosen), .int32(number), .string(title)), options)
         }
-        if let remove { return try tell(try link.ask("RemoveBookmark", .string(chosen), .int32(remove))) }
+        if let remove {
+            return try tell(try link.ask("RemoveBookmark", .string(chosen), .int32(remove)), options)
+        }
         try list(try link.ask("Bookmarks", .string(chosen)))
-    }
-
-    private func tell(_ json: String) throws {
-        try show(json, options, as: BookmarkReport.self) { $0.lines(on: $1) }
-        if try decode(BookmarkReport.self, json).bookmark.refused != nil { throw ExitCode.failure }
     }
 
     private func list(_ json: String) throws {

@@ -36,6 +36,9 @@ struct Logs: DogearCommand {
         }
     }
 
+    /// The daemon answers this from memory, whatever else it does.
+    private static let patience = Duration.seconds(5)
+
     func perform() throws {
         let link: Link
         do {
@@ -45,12 +48,20 @@ struct Logs: DogearCommand {
             return try past()
         }
         if follow { try link.watch() }
-        if try link.isRunning() {
-            try print(try link.ask("Logs", .string(level ?? ""), .int32(limit)))
-        } else {
-            try past()
-        }
+        if try link.isRunning() { try present(link) } else { try past() }
         if follow { try goOn(link) }
+    }
+
+    private func present(_ link: Link) throws {
+        let json: String
+        do {
+            json = try link.ask("Logs", .string(level ?? ""), .int32(limit), within: Self.patience)
+        } catch let error as ControlError {
+            // It hangs, or died just now: what it left is what tells why.
+            complain(error.message)
+            return try past(isRunning: true)
+        }
+        try print(json)
     }
 
     private func goOn(_ link: Link) throws {
@@ -73,7 +84,7 @@ struct Logs: DogearCommand {
     }
 
     /// What is left of daemons that ran before.
-    private func past() throws {
+    private func past(isRunning: Bool = false) throws {
         let least = level.flatMap { LogLevel(rawValue: $0) } ?? .info
         var rows = JournalReader.records(limit: Int(limit), priority: least.priority)
         if let file = DaemonStarter.logFile, let text = tail(of: file) {
@@ -85,7 +96,10 @@ struct Logs: DogearCommand {
             .suffix(Int(limit))
         }
         if rows.isEmpty, !follow, !output.json {
-            return hint("The daemon does not run, and none has left a log. 'dogear status' starts it.")
+            return hint(
+                isRunning
+                    ? "Neither it nor any before has left a log."
+                    : "The daemon does not run, and none has left a log. 'dogear status' starts it.")
         }
         try print(try encode(LogsReport(records: rows)))
     }

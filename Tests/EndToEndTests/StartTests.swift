@@ -39,6 +39,23 @@ import Testing
         }
     }
 
+    @Test func aDaemonThatHangsIsNotAskedForItsLog() async throws {
+        try await House.with(keyring: .absent) { house in
+            // Started by a command, it has a log of its own.
+            try await house.done("status")
+            let answer = try await house.run(
+                "busctl",
+                ["--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID"]
+                    + ["s", ControlName.bus])
+            let number = try #require(answer.output.split(whereSeparator: \.isWhitespace).last.flatMap { Int32($0) })
+            kill(number, SIGSTOP)
+            defer { kill(number, SIGKILL) }
+            let logs = try await house.dogear("logs")
+            #expect(logs.code == 0 && logs.errors.contains("does not answer"), "\(logs)")
+            #expect(logs.output.contains("ready"), "\(logs)")
+        }
+    }
+
     @Test func theStatusOfABookHasEveryKey() async throws {
         try await House.signedIn { house, _ in
             let follower = try house.start(Child.built("dogear"), ["status", "--follow", "--json"])

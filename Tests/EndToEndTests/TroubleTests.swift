@@ -155,6 +155,11 @@ import Testing
             let on = try await house.status("further on") { $0.position > paused.position + 0.5 }
             #expect(on.state == .playing)
             try await house.done("pause")
+            let mark = try await house.dogear("bookmark", "Kept by the server")
+            #expect(mark.code == 0, "\(mark)")
+            try await house.done("play", "\(Sounds.folder)/e2e/rooms/01.mp3")
+            let here = try await house.dogear("bookmark", "Kept here")
+            #expect(here.code == 1 && here.errors.contains("lasts only until dogear ends"), "\(here)")
             daemon.send(SIGTERM)
             _ = await daemon.end()
             try await remount("rw")
