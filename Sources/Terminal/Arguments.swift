@@ -14,6 +14,14 @@ public enum Arguments {
         return rest + ["--"] + guarded
     }
 
+    /// A shell's `*.mp3` knows nothing of options: `-one.mp3` is a file in this folder, not a row of letters.
+    public static func guardingFiles(_ arguments: [String]) -> [String] {
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        return arguments[..<end].map { word in
+            word.hasPrefix("-") && !word.contains("=") && AudioName.isAudio(word) ? "./\(word)" : word
+        } + arguments[end...]
+    }
+
     /// Takes out `--profile NAME`, which may stand anywhere before `--`.
     /// - Returns: nil as profile if it is not there, or nothing behind it.
     public static func takingProfile(_ arguments: [String]) -> (profile: String?, rest: [String]) {

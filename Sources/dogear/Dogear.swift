@@ -89,7 +89,7 @@ struct Dogear: DogearCommand {
             exit(withError: ValidationError("there is no command '\(Clean.line(rest[1].prefix(60)))'"))
         }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
-        rest = Terminal.Arguments.guardingJumps(rest)
+        rest = Terminal.Arguments.guardingFiles(Terminal.Arguments.guardingJumps(rest))
         // So with what is typed right; what is not, and the help, is a matter for the whole parser.
         guard let name = rest.first, var command = try? command(named: name)?.parseAsRoot(Array(rest.dropFirst()))
         else { return main(rest) }

@@ -13,6 +13,16 @@ struct ArgumentsTests {
         #expect(Arguments.guardingJumps(typed) == parsed)
     }
 
+    @Test(arguments: [
+        (["play", "-one.mp3", "two.mp3", "--at", "-3"], ["play", "./-one.mp3", "two.mp3", "--at", "-3"]),
+        (["play", "--dash.opus"], ["play", "./--dash.opus"]), (["play", "-h"], ["play", "-h"]),
+        (["play", "--", "-one.mp3"], ["play", "--", "-one.mp3"]),
+        (["export", "--to=-.mp3"], ["export", "--to=-.mp3"]),
+    ])
+    func filesAreNoOptions(_ typed: [String], _ parsed: [String]) {
+        #expect(Arguments.guardingFiles(typed) == parsed)
+    }
+
     @Test func theProfileStandsAnywhere() {
         for (typed, profile, rest) in [
             (["--profile", "kids", "play", "emma"], "kids", ["play", "emma"]),
