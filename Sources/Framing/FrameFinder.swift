@@ -56,14 +56,12 @@ public actor FrameFinder {
         let size = try await reader.size()
         // No file is larger; sums of such numbers cannot overflow.
         guard size > 0, size < 1 << 48 else { return .neither }
-        var start: Int64 = 0
+        var tags = FrontTags()
         var piece = try await Piece.read(reader, at: 0, count: MPEGFile.landing, size: size)
-        // Files with several tags exist, with many of them hardly.
-        for _ in 0..<16 {
-            guard let length = Tags.length(in: piece.bytes, at: 0), start + length < size else { break }
-            start += length
-            piece = try await Piece.read(reader, at: start, count: MPEGFile.landing, size: size)
+        while tags.pass(piece.bytes, size: size) {
+            piece = try await Piece.read(reader, at: tags.end, count: MPEGFile.landing, size: size)
         }
+        let start = tags.end
         if piece.bytes.has("fLaC", at: 0) {
             let flac = try await FLACFile.open(reader, at: start, size: size)
             return flac.map { .flac(FLACFinder(file: $0, reader: reader, hint: duration)) } ?? .neither

@@ -13,6 +13,7 @@ struct OggPage: Sendable {
     let endsWhole: Bool
 
     static let largestHead = 27 + 255
+    static let largest = largestHead + 255 * 255
 
     /// - Returns: nil unless a whole head is there.
     init?(in bytes: [UInt8], at offset: Int) {

@@ -2,6 +2,9 @@ internal import Listening
 
 /// Tags that stand before and behind the audio of a file and are no part of it.
 enum Tags {
+    /// As many bytes as tell the length of one.
+    static let longestHead = 16
+
     /// How many bytes the tag takes that begins at `offset`: ID3v2, or APEv2 with its header. Nil when none does.
     static func length(in bytes: [UInt8], at offset: Int) -> Int64? {
         if bytes.has("ID3", at: offset), offset + 10 <= bytes.count {
@@ -53,5 +56,24 @@ enum Tags {
             end -= Int(length)
         }
         return max(0, tail.start + Int64(end) - missing)
+    }
+}
+
+/// The tags before the audio of a file, passed over one after the other as they are read.
+struct FrontTags {
+    private(set) var end: Int64 = 0
+    private var count = 0
+    /// Files with several tags exist, with many of them hardly.
+    private static let most = 16
+
+    /// - Parameters:
+    ///   - bytes: what stands at ``end``.
+    ///   - size: of the file.
+    /// - Returns: whether that was one more tag.
+    mutating func pass(_ bytes: [UInt8], size: Int64) -> Bool {
+        guard count < Self.most, let length = Tags.length(in: bytes, at: 0), end + length < size else { return false }
+        end += length
+        count += 1
+        return true
     }
 }

@@ -38,8 +38,9 @@ private struct Dice: RandomNumberGenerator {
             try Files.ffmpeg("damage-2.mp3", noise + ["-q:a", "6"]),
             try Files.ffmpeg("damage-3.mp3", noise + ["-q:a", "6", "-write_xing", "0"]),
             try Files.ffmpeg("damage-4.flac", noise + ["-ar", "8000"]),
+            try Files.ffmpeg("damage-5.opus", noise + ["-b:a", "16k"]),
         ]
-        for seed in UInt64(1)...80 {
+        for seed in UInt64(1)...100 {
             var dice = Dice(state: seed)
             var file = files[Int(seed) % files.count]
             for _ in 0..<Int.random(in: 1...4, using: &dice) {
@@ -58,6 +59,38 @@ private struct Dice: RandomNumberGenerator {
                 if file.isEmpty { file = [0] }
             }
             try await Self.search(Bytes(file), count: file.count)
+            Self.lookAtTheEnd(file)
+        }
+    }
+
+    /// Nothing is read that is not there, and not much.
+    private static func lookAtTheEnd(_ file: [UInt8]) {
+        var total = 0
+        let end = FileEnd(size: Int64(file.count)) { offset, count in
+            #expect(offset >= 0 && count >= 0 && Int(offset) + count <= file.count)
+            total += count
+            return Array(file[Int(offset)..<Int(offset) + count])
+        }
+        _ = (end.isInFrame, end.isInPage)
+        #expect(total < 100_000, "\(total) bytes")
+        _ = end.isInBox
+    }
+
+    @Test func endsOfWhatIsNoFile() {
+        var dice = Dice(state: 7)
+        for seed in 0..<400 {
+            // Numbers that are large, and what is looked for.
+            let words = ["OggS", "ID3", "TAG", "APETAGEX", "Xing", "VBRI", "ftyp"].map { Array($0.utf8) }
+            var file: [UInt8] = []
+            while file.count < seed * 10 {
+                file += Bool.random(using: &dice) ? words.randomElement(using: &dice)! : [0xFF, 0xFB, 0x50, 0xC4]
+                file += (0..<Int.random(in: 0...40, using: &dice)).map { _ in .random(in: 0...255, using: &dice) }
+            }
+            Self.lookAtTheEnd(file)
+        }
+        for size in [Int64.min, -1, 0, 1, 1000, 1 << 47, .max] {
+            let end = FileEnd(size: size) { _, _ in [] }
+            #expect(!end.isInFrame && !end.isInPage && end.isInBox == (size > 0))
         }
     }
 

@@ -1,0 +1,81 @@
+/// Whether a file ends before its own end, as a part of a download does. Told by what the file says of itself.
+public struct FileEnd {
+    private let size: Int64
+    private let read: (Int64, Int) -> [UInt8]
+
+    /// A file of fragments has thousands.
+    private static let mostBoxes = 100_000
+
+    /// - Parameters:
+    ///   - size: of the file.
+    ///   - read: so many bytes at an offset, fewer where there are no more.
+    public init(size: Int64, read: @escaping (_ offset: Int64, _ count: Int) -> [UInt8]) {
+        // No file is larger; sums of such numbers cannot overflow.
+        self.size = min(max(0, size), 1 << 48)
+        self.read = read
+    }
+
+    /// MP4: a box says that it is longer than what is left.
+    public var isInBox: Bool {
+        var offset: Int64 = 0
+        for _ in 0..<Self.mostBoxes where offset < size {
+            guard let head = BoxHead(piece(at: offset, count: BoxHead.longest).bytes) else { return true }
+            guard let length = head.size, length >= head.length else { return false }
+            guard length <= size - offset else { return true }
+            offset += Int64(length)
+        }
+        return false
+    }
+
+    /// mp3: its first frame tells of notably more bytes, and the last is not whole. Both: tools that cut files in two leave
+    /// the first frame as it was, but cut between frames; recorders are stopped anywhere, but told nothing before.
+    public var isInFrame: Bool {
+        let start = piece(at: audioStart, count: MPEGFile.landing)
+        guard let (offset, format) = MPEGFormat.firstRun(in: start, of: nil),
+            let length = format.size(of: MPEGFormat.word(start.bytes, offset)),
+            let told = VBRTag(in: start.bytes, at: offset, size: length, format: format)?.bytes,
+            // What is told may be off by some frames.
+            size - start.start - Int64(offset) < told - told / 100
+        else { return false }
+        let tail = tail(MPEGFile.landing)
+        // Tags behind the audio are written last.
+        guard Tags.audioEnd(of: tail) == size, var (next, _) = MPEGFormat.firstRun(in: tail, of: format) else {
+            return false
+        }
+        while next + 4 <= tail.bytes.count {
+            // Something else than audio: nothing is known of that.
+            guard let length = format.size(of: MPEGFormat.word(tail.bytes, next)) else { return false }
+            next += length
+        }
+        return next != tail.bytes.count
+    }
+
+    /// Ogg: a page says that it is longer than what is left. Streams that were recorded have no last page, but whole ones.
+    public var isInPage: Bool {
+        let bytes = tail(OggPage.largest).bytes
+        var (offset, isInPage) = (0, false)
+        while offset < bytes.count {
+            if let page = OggPage(in: bytes, at: offset), offset + page.size <= bytes.count {
+                offset += page.size
+                isInPage = false
+            } else {
+                isInPage = isInPage || bytes.has("OggS", at: offset)
+                offset += 1
+            }
+        }
+        return isInPage
+    }
+
+    private var audioStart: Int64 {
+        var front = FrontTags()
+        while front.pass(piece(at: front.end, count: Tags.longestHead).bytes, size: size) {}
+        return front.end
+    }
+
+    private func tail(_ count: Int) -> Piece { piece(at: max(0, size - Int64(count)), count: count) }
+
+    private func piece(at offset: Int64, count: Int) -> Piece {
+        let wanted = Int(min(Int64(count), size - offset))
+        return Piece(start: offset, bytes: read(offset, wanted), isLast: offset + Int64(wanted) == size)
+    }
+}
