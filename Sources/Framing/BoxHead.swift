@@ -1,18 +1,18 @@
 /// How a box of an MP4 file begins.
-public struct BoxHead: Sendable {
+struct BoxHead: Sendable {
     /// Four letters.
-    public let kind: [UInt8]
+    let kind: [UInt8]
     /// Bytes of the head itself.
-    public let length: Int
+    let length: Int
     /// Bytes of the whole box, as it says; nil: all that follows.
-    public let size: Int?
+    let size: Int?
 
     /// As many bytes as one may have.
-    public static let longest = 16
+    static let longest = 16
 
     /// - Parameter bytes: the first of the box, as far as they are there.
     /// - Returns: nil if it ends within its head.
-    public init?(_ bytes: some Sequence<UInt8>) {
+    init?(_ bytes: some Sequence<UInt8>) {
         var head = ByteCursor(bytes)
         guard let short = head.number(4), let kind = head.take(4) else { return nil }
         self.kind = Array(kind)

@@ -55,10 +55,14 @@ final class Ears: Sendable {
         // What a reader failed over is played out and no further.
         guard crate.feed?.failure == nil else { return }
         let isBroken = crate.stamps.isBroken(needle.lastTrack)
+        let breaksOff = crate.stamps.breaksOff(needle.lastTrack)
         let next = needle.handOver(
             unless: { track, position in
-                // Of a stream that stops this early the connection broke: let it run out, the end of it decides.
-                (needle.reel.isStream(track) || isBroken) && needle.reel.isCutShort(track, at: position + .seconds(10))
+                // Let it run out, the end of it decides.
+                if breaksOff { return true }
+                // Of a stream that stops this early the connection broke.
+                guard needle.reel.isStream(track) || isBroken else { return false }
+                return needle.reel.isCutShort(track, at: position + .seconds(10))
             },
             if: { track in !crate.has(track) || crate.isReady(track) })
         guard let next else { return }

@@ -33,10 +33,20 @@ final class FileStamps: Sendable {
         known.withLock { $0[track] = stamp }
     }
 
-    /// Where it ends early, this is why. May wait for the disk.
+    /// Where it ends before its stated length, this is why. May wait for the disk.
     func isBroken(_ track: Int) -> Bool {
         guard case .file(let path) = tracks[track].audio else { return false }
         return hasChanged(track, path) || Self.isIncomplete(path)
+    }
+
+    /// Where it ends, more is missing: its length was measured of what is there. May wait for the disk.
+    func breaksOff(_ track: Int) -> Bool {
+        guard case .file(let path) = tracks[track].audio else { return false }
+        return switch AudioName.ending(path) {
+        case "mp3": Self.end(of: path, \.isInFrame)
+        case "opus", "ogg", "oga", "spx": Self.end(of: path, \.isInPage)
+        default: false
+        }
     }
 
     private func hasChanged(_ track: Int, _ path: String) -> Bool {
@@ -48,27 +58,24 @@ final class FileStamps: Sendable {
     /// boxes that tell their sizes; what others say of their length may be a guess.
     private static func isIncomplete(_ path: String) -> Bool {
         switch AudioName.ending(path) {
-        case "flac": return true
-        case "m4b", "m4a", "mp4", "m4p": break
-        default: return false
+        case "flac": true
+        case "m4b", "m4a", "mp4", "m4p": end(of: path, \.isInBox)
+        default: false
         }
+    }
+
+    /// False where there is no such file.
+    private static func end(of path: String, _ isCut: (FileEnd) -> Bool) -> Bool {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard file >= 0 else { return false }
         defer { close(file) }
         var info = stat()
         guard fstat(file, &info) == 0 else { return false }
-        var offset = 0
-        for _ in 0..<mostBoxes where offset < info.st_size {
-            var bytes = [UInt8](repeating: 0, count: BoxHead.longest)
-            let count = pread(file, &bytes, bytes.count, off_t(offset))
-            guard let head = BoxHead(bytes.prefix(max(0, count))) else { return true }
-            guard let size = head.size, size >= head.length else { return false }
-            guard size <= Int(info.st_size) - offset else { return true }
-            offset += size
-        }
-        return false
+        return isCut(
+            FileEnd(size: Int64(info.st_size)) { offset, count in
+                var bytes = [UInt8](repeating: 0, count: count)
+                let count = pread(file, &bytes, bytes.count, off_t(offset))
+                return Array(bytes.prefix(max(0, count)))
+            })
     }
-
-    /// A file of fragments has thousands.
-    private static let mostBoxes = 100_000
 }

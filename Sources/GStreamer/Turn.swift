@@ -317,10 +317,11 @@ final class Turn {
         // Where nothing was played it is where it was to begin, whatever the pipeline says.
         let played = pipeline.hasSound ? pipeline.reference.filePosition.map(needle.place) : aimed
         if let failure = crate.feed?.failure { return fail(failure, at: played) }
-        if needle.reel.isStream(track), let played, needle.reel.isCutShort(track, at: played) {
+        let isShort = played.map { needle.reel.isCutShort(track, at: $0) } ?? false
+        if needle.reel.isStream(track), isShort {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
-        if let played, needle.reel.isCutShort(track, at: played), !pipeline.hasSound || crate.stamps.isBroken(track) {
+        if isShort && (!pipeline.hasSound || crate.stamps.isBroken(track)) || crate.stamps.breaksOff(track) {
             return fail(
                 .unreadable(track: track, reason: "it has nothing from there on: was it cut short?"), at: played)
         }

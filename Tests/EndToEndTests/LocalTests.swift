@@ -125,6 +125,25 @@ import Testing
         }
     }
 
+    /// What breaks off is not over: the place stays where the sound ended, also when it is played from there again.
+    @Test(arguments: ["01.mp3", "02.opus"]) func halfAFileIsNeverFinished(_ name: String) async throws {
+        try await House.with(keyring: .absent) { house in
+            _ = try Library.all.get()
+            let whole = try Sounds.read("\(Sounds.folder)/e2e/rooms/\(name)")
+            let path = "\(house.home)/half-\(name)"
+            try Sounds.write(Array(whole.prefix(whole.count / 2)), to: path)
+            for goes in [["--at", "7"], []] {
+                let outcome = try await house.run(Child.built("dogear"), ["play", path] + goes)
+                #expect(outcome.code == 0, "\(outcome)")
+                let status = try await house.status("told of the break") {
+                    $0.state != .playing && $0.error?.contains("cut short") == true
+                }
+                #expect((8..<11).contains(status.position), "\(status)")
+                #expect(try await !house.done("show", path).contains("finished"))
+            }
+        }
+    }
+
     @Test func aFolderIsOneBook() async throws {
         try await House.with(keyring: .absent) { house in
             _ = try Library.all.get()

@@ -110,15 +110,23 @@ import Testing
         #expect(rig.engine.position(rig.load) == .seconds(20))
     }
 
-    /// Part of a download: what is there is played, and is not all there is.
-    @Test(arguments: ["flac", "m4b"], [1, 2]) func playingIntoACutIsNoEnd(_ ending: String, count: Int) async throws {
+    /// Part of a download: what is there is played, and is not all there is. Of mp3 and Ogg the inspector tells no more than
+    /// the length of that.
+    @Test(arguments: ["flac", "m4b", "mp3", "opus", "ogg"], [1, 2]) func playingIntoACutIsNoEnd(
+        _ ending: String, count: Int
+    ) async throws {
         let options = ending == "m4b" ? ["-b:a", "64k", "-movflags", "+faststart"] : []
         let whole = try Sounds.read(try Sounds.tone("half.\(ending)", seconds: 30, options: options))
-        let path = "\(Sounds.folder)/half-cut.\(ending)"
+        let path = "\(Sounds.folder)/half-cut-\(count).\(ending)"
         try Sounds.write(Array(whole.prefix(whole.count / 2)), to: path)
+        let told = try await GStreamerInspector().inspect(path: path).duration
+        #expect(["flac", "m4b"].contains(ending) == (told > .seconds(29)), "\(told)")
         let next = try Sounds.tone("half-next.\(ending)", seconds: 30, options: options)
         let rig = Rig("half-\(ending)-\(count)")
-        _ = try await rig.open(files([path, next].dropLast(2 - count), seconds: 30), at: .seconds(11))
+        let tracks = [(path, told), (next, .seconds(30))].map {
+            Track(start: .zero, duration: $1, audio: .file(path: $0))
+        }
+        _ = try await rig.open(Timeline.repaired(tracks: tracks.dropLast(2 - count)), at: .seconds(11))
         rig.engine.play(rig.load)
         guard case .failed(.unreadable(track: 0, _)) = try await rig.word() else { throw Reports.Silence() }
         let place = try #require(rig.engine.position(rig.load))
