@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
 #include <gst/tag/tag.h>
+#include <string.h>
 
 // g_object_set and g_object_get are variadic: one wrapper per type of value.
 static inline void dogear_set_string(void *object, const char *name, const char *value) {
@@ -71,6 +72,11 @@ static inline GstElementFactoryListType dogear_type_demuxer(void) { return GST_E
 
 static inline int dogear_is_sink(GstElement *element) {
     return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK) && !GST_IS_BIN(element);
+}
+// An element that plays, not one that writes into a file: its class is "Sink/Audio", "Audio/Sink", "Sink/Audio/Video".
+static inline int dogear_is_audio_sink(GstElement *element) {
+    const char *kind = gst_element_get_metadata(element, GST_ELEMENT_METADATA_KLASS);
+    return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK) && kind && strstr(kind, "Audio");
 }
 static inline int dogear_is_playing(GstElement *element) { return GST_STATE(element) == GST_STATE_PLAYING; }
 

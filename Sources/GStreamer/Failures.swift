@@ -38,6 +38,7 @@ extension Complaint {
     /// Of GstResourceError and GstStreamError; the numbers are part of GStreamer's interface.
     private enum Resource {
         static let notFound = 3
+        static let busy = 4
         static let openRead = 5
         static let read = 9
         static let notAuthorized = 15
@@ -54,7 +55,10 @@ extension Complaint {
         domain == .resource || (domain == .stream && code == Stream.failed)
     }
 
-    private var reason: String {
+    /// The device of a sink belongs to another program.
+    var isBusy: Bool { domain == .resource && code == Resource.busy }
+
+    var reason: String {
         switch (origin, domain, code) {
         case (.http, _, _): "the connection to the server failed or broke"
         case (.file, .resource, Resource.notFound): "the file is no longer there"

@@ -13,7 +13,7 @@ extension Player {
     }
 
     /// Time passes for the sleep timer, and for journals and servers.
-    var isSounding: Bool { phase == .playing && !isAsking && !isBuffering }
+    public var isSounding: Bool { phase == .playing && !isAsking && !isBuffering }
 
     public var isFading: Bool { fade.map { !$0.isHalted } ?? false }
 
