@@ -95,17 +95,54 @@ extension Service {
             : Check(
                 "decoders", .bad, "missing: \(missing.map(\.what).joined(separator: ", "))",
                 advice: "sudo apt install \(Set(missing.map(\.package)).sorted().joined(separator: " "))")
-        let output =
-            canPlay
-            ? Check("sound output", .good, sink)
-            : Check(
-                "sound output", .bad, "'\(sink)' cannot be made",
-                advice: "set audio.sink to a GStreamer element, or to nothing for the automatic choice")
+        let output = await outputCheck(sink, canBeMade: canPlay)
         guard settings.boost > 0, !canBoost else { return [decoders, output] }
         let louder = Check(
             "volume boost", .warning, "playback.boost is set, but the element rglimiter is missing: nothing is louder",
             advice: "sudo apt install gstreamer1.0-plugins-good")
         return [decoders, output, louder]
+    }
+
+    private func outputCheck(_ sink: String, canBeMade: Bool) async -> Check {
+        let name = "sound output"
+        guard canBeMade else {
+            return Check(
+                name, .bad, "'\(sink)' cannot be made",
+                advice: "set audio.sink to a GStreamer element, or to nothing for the automatic choice")
+        }
+        // What is heard is proof, and is left in peace.
+        if player.isSounding { return Check(name, .good, "\(sink), and it plays") }
+        let mayHaveIt = player.phase != .empty && player.phase != .stopped
+        let trial = await inTime(within: Self.outputLimit) { await GStreamerEngine.tryOut(sink: sink) }
+        switch trial {
+        case .opened: return Check(name, .good, "\(sink), and it opens")
+        case .needless: return Check(name, .good, sink)
+        case .busy where mayHaveIt: return Check(name, .good, "\(sink), and what is loaded has it")
+        case .busy:
+            return Check(
+                name, .bad, "'\(sink)' is in use by another program",
+                advice: "end what plays there, or set audio.sink to a sound server")
+        case .withoutDevice:
+            return Check(
+                name, .bad, "'\(sink)' has no device to play on",
+                advice: "connect one, or enable one in the sound settings")
+        case .failed(let reason):
+            return Check(name, .bad, "'\(sink)' does not open: \(reason)", advice: Self.advice(sink))
+        case nil:
+            return Check(
+                name, .bad, "'\(sink)' did not answer within \(Int(Self.outputLimit.seconds)) s",
+                advice: Self.advice(sink))
+        }
+    }
+
+    private static let outputLimit = BookTime.seconds(5)
+
+    /// What to do about one that does not open.
+    private static func advice(_ sink: String) -> String {
+        guard ["autoaudiosink", "pulsesink", "pipewiresink"].contains(where: sink.contains) else {
+            return "set audio.sink to an element that opens, or to nothing for the automatic choice"
+        }
+        return "restart the sound server: run 'systemctl --user restart pipewire-pulse', or pulseaudio in its place"
     }
 
     private func unsentCheck() -> Check {

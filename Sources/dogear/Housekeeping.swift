@@ -62,9 +62,9 @@ struct Doctor: DogearCommand {
             Example:
               dogear doctor
 
-            Looks at the session bus and how it starts the daemon, the keyring, decoders, the sound output, the disk, and \
-            of each account the server, its certificate, the login and the clock; then at what was not sent. Each finding \
-            says what to do. Exit code 1 when something is wrong.
+            Looks at the session bus and how it starts the daemon, the keyring, decoders, the disk, and of each account \
+            the server, its certificate, the login and the clock; then at what was not sent. The sound output is opened, \
+            without a sound, unless something plays. Each finding says what to do. Exit code 1 when something is wrong.
             """)
 
     @OptionGroup var output: OutputOptions

@@ -103,6 +103,44 @@ import Testing
         }
     }
 
+    @Test(arguments: ["autoaudiosink", "pulsesink"]) func aSoundServerThatIsNotThereIsFound(sink: String) async throws {
+        try await House.with(extra: ["DOGEAR_AUDIO_SINK": sink, "PULSE_SERVER": "unix:HOME_/none"]) { house in
+            try await house.daemon()
+            let outcome = try await house.dogear("doctor")
+            #expect(outcome.code == 1 && outcome.output.contains("✗ sound output: '\(sink)' does not open: "))
+            #expect(outcome.output.contains("restart the sound server"))
+        }
+    }
+
+    @Test func aSoundServerThatDoesNotAnswerIsFound() async throws {
+        let folder = TemporaryFolder()
+        defer { folder.remove() }
+        let server = try MuteServer(at: "unix:\(folder.path)/native")
+        defer { server.stop() }
+        let extra = ["DOGEAR_AUDIO_SINK": "autoaudiosink", "PULSE_SERVER": "unix:\(folder.path)/native"]
+        try await House.with(extra: extra) { house in
+            try await house.daemon()
+            async let asked = house.dogear("doctor")
+            try await eventually("somebody who asks") { server.count > 0 ? true : nil }
+            // It is not the daemon that waits.
+            try await house.done("status")
+            let outcome = try await asked
+            #expect(outcome.code == 1 && outcome.output.contains("✗ sound output: 'autoaudiosink' did not answer"))
+            #expect(outcome.output.contains("restart the sound server"))
+        }
+    }
+
+    /// Opened, it would be empty.
+    @Test func aFileThatSoundGoesIntoIsLeftAlone() async throws {
+        try await House.with(extra: ["DOGEAR_AUDIO_SINK": "filesink location=HOME_/kept.raw"]) { house in
+            try await house.daemon()
+            let file = "\(house.home)/kept.raw"
+            try Sounds.write(Array("as it was".utf8), to: file)
+            #expect(try await checks(house)["sound output"]?.outcome == .good)
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "as it was")
+        }
+    }
+
     @Test func decodersThatAreMissingAreFound() async throws {
         let none = [
             "GST_PLUGIN_SYSTEM_PATH_1_0": "HOME_", "GST_PLUGIN_PATH_1_0": "HOME_", "GST_REGISTRY": "HOME_/registry",

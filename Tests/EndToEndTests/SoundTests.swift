@@ -109,6 +109,27 @@ import Testing
         }
     }
 
+    @Test func theDoctorOpensTheOutput() async throws {
+        try await withSound(devices: ["speakers"]) { house, sound in
+            func line() async throws -> String {
+                let lines = try await house.dogear("doctor").output.split(separator: "\n")
+                return String(lines.first { $0.contains("sound output: ") } ?? "none")
+            }
+            #expect(try await line() == "✓ sound output: autoaudiosink, and it opens")
+            try await house.done("play", "tidebook", "--at", "5")
+            try await house.status("on its way") { $0.position > 5.5 }
+            #expect(try await line() == "✓ sound output: autoaudiosink, and it plays")
+            let there = try await house.status()
+            try await house.status("further on") { $0.position > there.position + 0.3 && $0.state == .playing }
+            try await house.done("pause")
+            #expect(try await line() == "✓ sound output: autoaudiosink, and it opens")
+            #expect(try await house.status().error == nil)
+            try await house.done("stop")
+            try await sound.unplug("speakers")
+            #expect(try await line() == "✗ sound output: 'autoaudiosink' has no device to play on")
+        }
+    }
+
     private func streams(
         _ sound: SoundServer, _ what: String, _ fits: ((volume: Double, ahead: Double)) -> Bool
     ) async throws {
