@@ -158,7 +158,7 @@ extension EngineFailure {
         case .refused: "the server refused the audio; run 'dogear doctor'"
         case .unreachable(let reason): "the audio stopped coming: \(reason)"
         case .unreadable(let track, let reason): "audio file \(track + 1) cannot be played: \(reason)"
-        case .noSink(let reason): "no sound output: \(reason); check the sound settings, or set audio.sink"
+        case .noSink(let reason): "no sound output: \(reason); 'dogear doctor' says what to do"
         case .other(let reason): "playing failed: \(reason)"
         }
     }
