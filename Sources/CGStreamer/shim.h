@@ -78,6 +78,15 @@ static inline int dogear_is_audio_sink(GstElement *element) {
     const char *kind = gst_element_get_metadata(element, GST_ELEMENT_METADATA_KLASS);
     return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK) && kind && strstr(kind, "Audio");
 }
+static inline int dogear_is_closed(GstElement *element) { return GST_STATE(element) == GST_STATE_NULL; }
+// Another thread is changing the state of the element, or on its way through the pad.
+static inline int dogear_is_entered(GstElement *element, GstPad *pad) {
+    if (!g_rec_mutex_trylock(&element->state_lock)) return 1;
+    g_rec_mutex_unlock(&element->state_lock);
+    if (!g_rec_mutex_trylock(GST_PAD_GET_STREAM_LOCK(pad))) return 1;
+    g_rec_mutex_unlock(GST_PAD_GET_STREAM_LOCK(pad));
+    return 0;
+}
 static inline int dogear_is_playing(GstElement *element) { return GST_STATE(element) == GST_STATE_PLAYING; }
 
 // Signals: a macro and a cast in C.

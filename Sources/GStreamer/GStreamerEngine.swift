@@ -15,7 +15,7 @@ public final class GStreamerEngine: Engine {
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
     ///   - bytes: what streams are read from. Playlists apart: GStreamer fetches them, and what they name.
-    ///   - patience: seconds after which a file that does not open, and says nothing, is given up.
+    ///   - patience: seconds after which a file that does not open, and says nothing, is given up; and an output.
     ///   - report: called on the gstreamer thread, in order.
     public init(
         sink: String, bytes: any ByteShelf, patience: Double = 10, report: @escaping @Sendable (EngineReport) -> Void

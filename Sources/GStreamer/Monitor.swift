@@ -9,7 +9,11 @@ final class Monitor<Value>: @unchecked Sendable {  // the mutex makes it true
     init(_ value: sending Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(changed, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(changed, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -38,6 +42,20 @@ final class Monitor<Value>: @unchecked Sendable {  // the mutex makes it true
         while true {
             if let result = body(&value) { return result }
             pthread_cond_wait(changed, mutex)
+        }
+    }
+
+    /// As ``wait(for:)``, for so many seconds at most.
+    /// - Returns: nil if there was no answer by then.
+    func wait<Result>(upTo seconds: Int, for body: (inout Value) -> Result?) -> Result? {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        end.tv_sec += seconds
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&value) { return result }
+            if pthread_cond_timedwait(changed, mutex, &end) != 0 { return body(&value) }
         }
     }
 }

@@ -21,8 +21,10 @@ enum Note: Sendable {
     case unplugged(device: String)
     /// Someone has changed the volume with a mixer, after this many of our own.
     case volume(Double, after: UInt64)
-    /// Of our own making: nothing came of opening a file for too long.
-    case overdue
+    /// Of our own making: the sound output has been opened, or not.
+    case awake(Bool)
+    /// Of our own making: nothing came of opening a file for too long, or it was the sound output's turn.
+    case overdue(isLast: Bool)
     /// Of our own making: the volume is to be said again.
     case volumeDue(isLast: Bool)
     /// How a stream's file is to be opened, or why it cannot be.

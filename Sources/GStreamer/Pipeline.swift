@@ -191,6 +191,29 @@ final class Pipeline {
         ears.silences.forget()
     }
 
+    var isSinkClosed: Bool { dogear_is_closed(sink) != 0 }
+
+    /// On a thread of its own. What goes wrong is said as all the pipeline says. Comes after ``rewind()``.
+    /// - Parameter done: told whether it is open.
+    func openSink(_ done: @escaping @Sendable (Bool) -> Void) {
+        let sink = ElementReference(borrowing: sink)
+        sink.retain()
+        // Before the playbin has taken it in, it has nowhere to say what is wrong.
+        let isAlone = sink.element.pointee.object.parent == nil
+        if isAlone {
+            let bus = gst_element_get_bus(playbin)
+            gst_element_set_bus(sink.element, bus)
+            gst_object_unref(bus)
+        }
+        let open: @Sendable () -> Void = {
+            let isOpen = gst_element_set_state(sink.element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE
+            if isAlone { gst_element_set_bus(sink.element, nil) }
+            sink.release()
+            done(isOpen)
+        }
+        if !onOwnThread(open) { done(false) }
+    }
+
     /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
     /// - Returns: false if that failed at once.
     func open(_ audio: Audio) -> Bool {
@@ -294,22 +317,59 @@ final class Pipeline {
     }
     var hasAudio: Bool { dogear_get_int(playbin, "n-audio") > 0 }
 
+    /// A thread is on its way into the sink. What is being opened waits for nothing else then.
+    var isHeldUpBySink: Bool {
+        guard !isClosed, let pad = gst_element_get_static_pad(sink, "sink") else { return false }
+        defer { gst_object_unref(pad) }
+        return dogear_is_entered(sink, pad) != 0
+    }
+
+    /// Seconds.
+    private static let closingLimit = 1
+
     /// Stops it, waits until none of its threads runs, frees it. Once.
-    func close() {
+    ///
+    /// A sound server that does not answer holds its threads up, for half a minute at a time. The gstreamer thread does
+    /// not wait for that, and the pipeline is freed when it is over.
+    /// - Parameter isHeldUp: it is known to be.
+    func close(isHeldUp: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
-        gst_element_set_state(playbin, GST_STATE_NULL)
-        let bus = gst_element_get_bus(playbin)
-        gst_bus_set_sync_handler(bus, nil, nil, nil)
-        gst_object_unref(bus)
-        for element in [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? []) {
-            gst_object_unref(element)
+        let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
+        let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
+        let isOver = Monitor(false)
+        let free: @Sendable () -> Void = {
+            remains.free()
+            isOver.change { $0 = true }
         }
-        gst_object_unref(playbin)
-        Unmanaged.passUnretained(ears).release()
+        guard onOwnThread(free) else { return free() }
+        if !isHeldUp { _ = isOver.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
     }
 
     deinit { close() }
+}
+
+/// What is left to free of a pipeline.
+private struct Remains: @unchecked Sendable {  // nobody else has it any more
+    let playbin: Element
+    let sink: Element
+    let parts: [Element]
+    let ears: Ears
+
+    func free() {
+        gst_element_set_state(playbin, GST_STATE_NULL)
+        // It may never have come into the playbin, and still be on its way.
+        gst_element_set_state(sink, GST_STATE_NULL)
+        let bus = gst_element_get_bus(playbin)
+        gst_bus_set_sync_handler(bus, nil, nil, nil)
+        gst_object_unref(bus)
+        // Who asks where it is may have it for a moment longer, and be the one that frees it.
+        let ears = Unmanaged.passUnretained(ears)
+        g_signal_handlers_disconnect_matched(playbin, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, ears.toOpaque())
+        for element in parts { gst_object_unref(element) }
+        gst_object_unref(playbin)
+        ears.release()
+    }
 }
 
 extension BookTime {

@@ -7,6 +7,8 @@ final class Turn {
     enum Phase {
         /// Of a stream: its length, and where in it to begin, are being found out.
         case finding(Reel.Spot, Purpose)
+        /// The sound output is being opened, on a thread of its own; then the file is, which for a stream is known how.
+        case waking(Reel.Spot, Purpose, Opening?)
         /// Paused at the start of a file; goes on to the spot.
         case opening(Reel.Spot, Purpose)
         /// A flush seek is on its way.
@@ -99,7 +101,7 @@ final class Turn {
         needle.attach(pipeline.reference, crate)
     }
 
-    func close() {
+    func close(isHeldUp: Bool = false) {
         patience?.cancel()
         resting?.cancel()
         clockCheck?.cancel()
@@ -109,7 +111,7 @@ final class Turn {
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
-        pipeline.close()
+        pipeline.close(isHeldUp: isHeldUp)
         crate.close()
     }
 
@@ -167,7 +169,7 @@ final class Turn {
         switch phase {
         case .steady, .ended, .finding: startWaitingSeek()
         case .opening, .seeking: interruptIfStuck()
-        case .failed: break
+        case .waking, .failed: break
         }
     }
 
@@ -198,8 +200,17 @@ final class Turn {
             fail(
                 crate.feed?.failure
                     ?? complaint.failure(missing: missing, track: track, isFetched: isFetched))
-        case .overdue:
-            guard stamp == since, case .opening(let spot, _) = phase else { return }
+        case .awake(let isOpen):
+            guard stamp == since, case .waking(let spot, let purpose, let opening) = phase else { return }
+            // The reason came before this, if there is one.
+            guard isOpen else { return fail(.noSink(reason: "it does not open")) }
+            openFile(opening, at: spot, for: purpose)
+        case .overdue(let isLast):
+            guard stamp == since else { return }
+            if case .waking = phase { return failUnanswered() }
+            guard case .opening(let spot, _) = phase else { return }
+            if pipeline.isHeldUpBySink { return failUnanswered() }
+            guard isLast else { return }
             let isFed = isFed(spot.track)
             // A reader says itself when there is no hope.
             if isFed, crate.feed?.want != nil { return beginPatience(isFetched: false) }
@@ -232,7 +243,8 @@ final class Turn {
         case .jumps: if stamp >= since { tellJumps() }
         case .slow:
             switch phase {
-            case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
+            case .finding(_, let purpose), .waking(_, let purpose, _), .opening(_, let purpose),
+                .seeking(_, let purpose):
                 guard stamp == since, !purpose.isLoad else { return }
                 isSlow = true
                 say(buffering: wantsToPlay)
@@ -267,7 +279,7 @@ final class Turn {
                 arrived(spot, purpose)
             }
         case .seeking(let spot, let purpose): arrived(spot, purpose)
-        case .finding, .steady, .ended, .failed: break
+        case .finding, .waking, .steady, .ended, .failed: break
         }
     }
 
@@ -356,10 +368,12 @@ final class Turn {
         if case .steady = phase { applyPlaying() }
     }
 
-    func fail(_ failure: EngineFailure, at place: BookTime? = nil) {
+    private func failUnanswered() { fail(.noSink(reason: "it does not answer"), isHeldUp: true) }
+
+    func fail(_ failure: EngineFailure, at place: BookTime? = nil, isHeldUp: Bool = false) {
         phase = .failed
         needle.hold(at: place ?? needle.position)
-        close()
+        close(isHeldUp: isHeldUp)
         report(EngineReport(load, .failed(failure)))
     }
 }

@@ -9,7 +9,7 @@ extension Turn {
         let spot = needle.reel.spot(at: place)
         switch phase {
         // Whoever waits for the load is told with the seek.
-        case .finding(_, let purpose), .opening(_, let purpose), .seeking(_, let purpose):
+        case .finding(_, let purpose), .waking(_, let purpose, _), .opening(_, let purpose), .seeking(_, let purpose):
             open(spot, for: Purpose(isLoad: purpose.isLoad, aim: aim))
         case .steady, .ended, .failed:
             let isHere = isReachable(spot) && !pipeline.clockHasRunAway()
@@ -59,14 +59,7 @@ extension Turn {
         pipelineRate = 1
         isFilling = false
         missing = nil
-        if isFed(spot.track) {
-            find(spot, for: purpose)
-        } else {
-            phase = .opening(spot, purpose)
-            beginPatience(isFetched: needle.reel.isStream(spot.track))
-            crate.stamps.note(spot.track)
-            opened(pipeline.open(needle.reel.tracks[spot.track].audio))
-        }
+        if isFed(spot.track) { find(spot, for: purpose) } else { open(nil, at: spot, for: purpose) }
     }
 
     /// Asks the reader; what comes of it is heard as `found` or `lost`.
@@ -85,9 +78,26 @@ extension Turn {
         sayIfSlow(stamp)
     }
 
-    func open(_ opening: Opening, at spot: Reel.Spot, for purpose: Purpose) {
-        let feed = crate.feed(of: opening)
+    /// The output first, where that is closed: the pipeline would open it on the thread that opens the file, and a sound
+    /// server may take as long as it likes.
+    /// - Parameter opening: nil for what GStreamer reads itself.
+    func open(_ opening: Opening?, at spot: Reel.Spot, for purpose: Purpose) {
+        guard pipeline.isSinkClosed else { return openFile(opening, at: spot, for: purpose) }
+        phase = .waking(spot, purpose, opening)
+        beginPatience(isFetched: false)
+        let stamp = since
+        let post = self.post
+        pipeline.openSink { post(.awake($0), stamp) }
+    }
+
+    func openFile(_ opening: Opening?, at spot: Reel.Spot, for purpose: Purpose) {
         phase = .opening(spot, purpose)
+        guard let opening else {
+            beginPatience(isFetched: needle.reel.isStream(spot.track))
+            crate.stamps.note(spot.track)
+            return opened(pipeline.open(needle.reel.tracks[spot.track].audio))
+        }
+        let feed = crate.feed(of: opening)
         reach = (spot.track, opening.reachesAll ? nil : opening.cut.time)
         self.opening = opening
         beginPatience(isFetched: false)
@@ -101,15 +111,19 @@ extension Turn {
     }
 
     /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short), and a
-    /// server may send just enough to stay within its time limit: neither must leave the listener waiting for ever.
+    /// server may send just enough to stay within its time limit: neither must leave the listener waiting for ever. Nor
+    /// must a sound output that does not answer: it is waited for no longer than a file on disk.
     func beginPatience(isFetched: Bool) {
         patience?.cancel()
         let stamp = since
         let post = self.post
         let limit = isFetched ? max(90, openingLimit) : openingLimit
+        let first = openingLimit
         patience = Task {
-            guard (try? await Task.sleep(for: .seconds(limit))) != nil else { return }
-            post(.overdue, stamp)
+            guard (try? await Task.sleep(for: .seconds(first))) != nil else { return }
+            post(.overdue(isLast: limit == first), stamp)
+            guard limit > first, (try? await Task.sleep(for: .seconds(limit - first))) != nil else { return }
+            post(.overdue(isLast: true), stamp)
         }
     }
 

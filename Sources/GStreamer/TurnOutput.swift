@@ -67,7 +67,7 @@ extension Turn {
     func openAgain() {
         switch phase {
         case .opening(let spot, let purpose), .seeking(let spot, let purpose): open(spot, for: purpose)
-        case .finding, .steady, .ended, .failed: openHere()
+        case .finding, .waking, .steady, .ended, .failed: openHere()
         }
     }
 

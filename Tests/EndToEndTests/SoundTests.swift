@@ -109,6 +109,30 @@ import Testing
         }
     }
 
+    @Test func aSoundServerThatDoesNotAnswerIsToldAsThat() async throws {
+        try await withSound(devices: nil) { house, sound in
+            let mute = try MuteServer(at: sound.address)
+            async let playing = house.dogear("play", "tidebook", "--at", "31")
+            try await eventually("somebody who asks") { mute.count > 0 ? true : nil }
+            #expect(try await house.status().state == .buffering)
+            let outcome = try await playing
+            #expect(outcome.code == 1, "\(outcome)")
+            #expect(outcome.errors.contains("no sound output: it does not answer; 'dogear doctor'"), "\(outcome)")
+            let status = try await house.status()
+            #expect(status.state == .stopped && status.position == 31 && status.error != nil, "\(status)")
+            // What is given up before it has failed holds up nothing either.
+            async let again = house.dogear("play")
+            try await house.status("on its way") { $0.state == .buffering }
+            try await house.done("stop")
+            _ = try await again
+            mute.stop()
+            try await sound.start(devices: ["speakers"])
+            try await house.done("play")
+            try await plays(sound, on: "speakers")
+            try await house.status("on its way") { $0.position > 31.3 && $0.state == .playing && $0.error == nil }
+        }
+    }
+
     @Test func theDoctorOpensTheOutput() async throws {
         try await withSound(devices: ["speakers"]) { house, sound in
             func line() async throws -> String {

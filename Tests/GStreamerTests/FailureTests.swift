@@ -57,6 +57,24 @@ import Testing
         guard case .noSink = broken else { throw Rig.Unexpected(word: .failed(broken)) }
     }
 
+    /// The thread that opens it is held up for as long as libpulse waits; what is loaded next is not.
+    @Test func aSoundServerThatDoesNotAnswerIsNotTakenForADamagedFile() async throws {
+        let folder = TemporaryFolder()
+        defer { folder.remove() }
+        let server = try MuteServer(at: "unix:\(folder.path)/native")
+        defer { server.stop() }
+        let path = try Sounds.tone("whole.m4b", seconds: 10)
+        let reports = Reports()
+        let engine = GStreamerEngine(
+            sink: "pulsesink server=unix:\(folder.path)/native", bytes: LoopbackBytes(), report: reports.add)
+        for load in [LoadID(number: 7), LoadID(number: 8)] {
+            engine.load(load, tracks: files([path], seconds: 10), at: .seconds(4), rate: 1, volume: 1)
+            #expect(try await reports.nextWord(load) == .failed(.noSink(reason: "it does not answer")))
+        }
+        #expect(server.count > 0)
+        engine.unload()
+    }
+
     /// As a server may claim that somebody is.
     @Test(arguments: [9e11, 9e17]) func aPlaceBeyondAllTimeEndsNothing(_ seconds: Double) async throws {
         let reports = Reports()
