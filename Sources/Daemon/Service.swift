@@ -31,6 +31,7 @@ internal import Store
     private(set) var sync = Sync()
     private(set) var shown = PlayerProperties(of: Player())
     private var lastSeeked: Int64 = -1
+    private(set) var followed = Followed()
     /// Calls that wait until what they opened plays or could not.
     var waiters: [Waiter] = []
     /// The journal has been read; what was asked before that waits here.
@@ -170,7 +171,7 @@ internal import Store
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
-        let seeked = effects.contains(.seeked)
+        let seeked = effects.contains(.seeked) || event == .tick && isAstray
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
         let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
         if isShown { announce(seeked: seeked) }
@@ -242,16 +243,30 @@ internal import Store
         shown = new
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
+            if !changes.isEmpty { followed.heard(new, at: time.now.monotonic) }
             if seeked, player.item != nil { emitSeeked() }
         }
         announceLists()
         if !changes.isEmpty || seeked { announceStatus() }
     }
 
+    /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has
+    /// a speed of its own. Looked at once a second while something plays.
+    private var isAstray: Bool {
+        guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !player.isBuffering, !player.isJumping,
+            !isBetween
+        else { return false }
+        let now = time.now.monotonic
+        let place = partPosition
+        // Who was kept from going on between the two compares nothing.
+        return time.now.monotonic - now < 5_000 && followed.isAstray(from: place, at: now)
+    }
+
     private func emitSeeked() {
         // Plasma looks away where the same place is told twice in a row, as by Previous and Previous again.
         let place = partPosition.microseconds
         lastSeeked = place == lastSeeked ? place + 1 : place
+        followed.heard(BookTime(microseconds: lastSeeked), at: time.now.monotonic)
         do throws(BusError) {
             try bus.emit("Seeked", [.int64(lastSeeked)], of: MPRISName.player, at: MPRISName.path)
         } catch {
@@ -266,6 +281,8 @@ internal import Store
         guard wanted else { return bus.release(nameMPRIS) }
         // The properties must be right before the name appears: clients read them at once.
         shown = PlayerProperties(of: player, previous: shown)
+        followed.heard(shown, at: time.now.monotonic)
+        followed.heard(partPosition, at: time.now.monotonic)
         refreshLists()
         do throws(BusError) {
             nameMPRIS = MPRISName.bus

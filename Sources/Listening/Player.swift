@@ -73,6 +73,7 @@ public struct Player: Sendable {
     var place = BookTime.zero
     /// The target of a seek the pipeline has yet to confirm; what position answers meanwhile.
     var target: BookTime?
+    public var isJumping: Bool { target != nil }
     /// Nothing is journalled before the pipeline confirmed a place of this load.
     var isConfirmed = false
     /// Since when time counts as listened: while sound comes.

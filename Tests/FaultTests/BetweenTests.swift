@@ -84,6 +84,29 @@ import Testing
         }
     }
 
+    @LoopActor @Test(arguments: [0.04, 0.2, 1.3]) func whoFollowsTheSignalsIsToldWhereTheSoundSlips(by slip: Double)
+        async throws
+    {
+        try await listening { rig, service in
+            @LoopActor func gap() -> Double {
+                (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+            }
+            #expect(abs(gap()) < 0.001)
+            rig.life.engine.slip(by: .seconds(slip))
+            #expect(abs(gap() - slip) < 0.001)
+            await rig.pass(1.1)
+            // Less than what may be off is not worth a signal.
+            #expect(abs(gap() - (slip > 0.05 ? 0 : slip)) < 0.001)
+            service.send(.rate(1.5))
+            service.send(.pause(.listener))
+            await rig.pass(3)
+            #expect(abs(gap()) < 0.001)
+            service.send(.play)
+            await rig.pass(7)
+            #expect(abs(gap()) < 0.001 && service.player.phase == .playing)
+        }
+    }
+
     @LoopActor private func call(_ service: Service, _ body: @LoopActor () -> Void) -> Rig.Flag {
         let answered = Rig.Flag()
         service.answer(Reply { _ in LoopActor.onLoop { answered.isSet = true } }, after: body)

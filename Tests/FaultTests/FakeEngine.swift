@@ -39,6 +39,8 @@ final class FakeEngine: Engine {
     func starve(_ waits: Bool) { LoopActor.assumeIsolated { state.starve(waits) } }
     /// Notes what was heard up to now: before a death.
     func settle() { LoopActor.assumeIsolated { state.settle() } }
+    /// The clock that the sound follows stood still for so long.
+    func slip(by time: BookTime) { LoopActor.assumeIsolated { state.slip(by: time) } }
     var isSounding: Bool { LoopActor.assumeIsolated { state.since != nil } }
     var rate: Double { LoopActor.assumeIsolated { state.rate } }
 
@@ -145,6 +147,12 @@ final class FakeEngine: Engine {
 
         func settle() {
             halt()
+            run()
+        }
+
+        func slip(by time: BookTime) {
+            halt()
+            base = base - time
             run()
         }
 
