@@ -76,12 +76,13 @@ public struct PlayerProperties: Sendable {
         if loop != old.loop { names.append("LoopStatus") }
         if rate != old.rate { names.append("Rate") }
         if isShuffled != old.isShuffled { names.append("Shuffle") }
-        if made != old.made { names.append("Metadata") }
         if volume != old.volume { names.append("Volume") }
         if canGoNext != old.canGoNext { names.append("CanGoNext") }
         if canGoPrevious != old.canGoPrevious { names.append("CanGoPrevious") }
         if canPlay != old.canPlay { names += ["CanPlay", "CanPause"] }
         if canSeek != old.canSeek { names.append("CanSeek") }
+        // Last: XFCE draws its menu anew at this, by what it has read until then.
+        if made != old.made { names.append("Metadata") }
         return names
     }
 }

@@ -68,9 +68,34 @@ private func metadata(_ player: Player) throws -> [String: Value] {
 
     @Test func whatIsMissingIsLeftOutAndNothingIsEmpty() throws {
         let facts = try metadata(player(book(chapters: 2, authors: []), at: 400))
-        #expect(facts["xesam:artist"] == nil)
+        #expect(facts["xesam:albumArtist"] == nil)
         #expect(facts["mpris:artUrl"] == nil)
         #expect(facts["xesam:title"] == .string("Chapter 2"), "a chapter without a title still has one to show")
+    }
+
+    @Test func somebodyIsAlwaysNamed() throws {
+        func artist(_ item: Item) throws -> Value? { try metadata(player(item))["xesam:artist"] }
+        func placed(_ path: String, _ kind: Item.Kind) -> Item {
+            Item(
+                id: ItemID(source: "file", key: "1"), kind: kind, title: "Emma", authors: [],
+                tracks: [Track(start: .zero, duration: .seconds(60), audio: .file(path: path))], chapters: [])
+        }
+        #expect(try artist(placed("/home/ada/Jane Austen/Emma.mp3", .file)) == .strings(["Jane Austen"]))
+        #expect(try artist(placed("/home/ada/Jane Austen/Emma/1.mp3", .book)) == .strings(["Jane Austen"]))
+        #expect(try artist(placed("/Emma.mp3", .file)) == .strings(["Emma"]))
+        var item = placed("/home/ada/x/Emma.mp3", .file)
+        item.narrators = ["Nora"]
+        #expect(try artist(item) == .strings(["Nora"]))
+        item.podcast = "Echoes"
+        #expect(try artist(item) == .strings(["Echoes"]))
+    }
+
+    @Test func whatChangedIsToldWithTheMetadataLast() throws {
+        var player = player(book(chapters: 3))
+        let before = PlayerProperties(of: player)
+        _ = player.handle(.open(book(chapters: 1), at: .zero, play: true, rate: 2), at: start, engine: nil)
+        let names = PlayerProperties(of: player).changes(since: before)
+        #expect(names.count > 1 && names.last == "Metadata", "\(names)")
     }
 
     @Test func controlCharactersDoNotReachTheBus() throws {
