@@ -82,12 +82,14 @@ internal import SDBus
     /// Time or the listener may have brought the sleep timer near its end, or away from it.
     func lookAtSleep() {
         let left = service.sleepLeft
-        guard let left, left <= Self.sleepWarning else {
+        let isNear = left.map { $0 <= Self.sleepWarning } ?? false
+        // While nothing plays it stands still.
+        guard isNear, service.player.wantsPlay else {
             if sleep == .shown { notifier.withdraw(Subject.sleep) }
-            sleep = left == nil ? .none : .waiting
+            if left == nil { sleep = .none } else if !isNear || sleep == .shown { sleep = .waiting }
             return
         }
-        guard sleep == .waiting, service.player.wantsPlay else { return }
+        guard sleep == .waiting else { return }
         sleep = .shown
         show(
             Notice(
