@@ -80,7 +80,10 @@ final class Ears: Sendable {
         guard let factory = dogear_factory_name(element) else { return }
         if dogear_is_sink(element) != 0, gst_object_has_as_ancestor(asObject(element), asObject(sink.element)) != 0 {
             let isServer = String(cString: factory) == "pulsesink"
-            if loudness.added(element, isServer: isServer), isServer { watch(element) }
+            if loudness.added(element, isServer: isServer), isServer {
+                watch(element)
+                present(element)
+            }
         }
         // A hole in a file is passed over. One of a minute and more is an end that nobody should be sent to.
         if dogear_has_property(element, "max-errors") != 0 { dogear_set_int(element, "max-errors", Self.longestHole) }
@@ -89,6 +92,18 @@ final class Ears: Sendable {
         }
         guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
+    }
+
+    private static let desktopEntry = "org.dogear.Dogear"
+
+    /// Mixers show us by this; of the binary's name they know no icon.
+    private func present(_ server: Element) {
+        guard let properties = gst_structure_new_empty("props") else { return }
+        defer { gst_structure_free(properties) }
+        dogear_structure_set_string(properties, "application.name", "Dogear")
+        dogear_structure_set_string(properties, "application.id", Self.desktopEntry)
+        dogear_structure_set_string(properties, "application.icon_name", Self.desktopEntry)
+        dogear_set_structure(server, "stream-properties", properties)
     }
 
     /// Frames of some 20 ms.
