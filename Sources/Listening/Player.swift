@@ -102,9 +102,11 @@ public struct Player: Sendable {
     /// So often that is tried again: a server that goes away is waited for, one whose file is broken is not.
     static let patience = 5
     /// Where the engine said at a tick that the sound is, since when it has hardly moved, and for how many ticks.
-    var stand: (place: BookTime, since: Int64, ticks: Int)?
+    var stand: (place: BookTime, since: Int64, ticks: Int, isOverrun: Bool)?
     /// So long the sound may stand still, in microseconds, and at least for so many ticks.
     static let longestStand: (time: Int64, ticks: Int) = (5_000_000, 3)
+    /// Where a file goes on behind the end it is said to have, the place stands at that; but not for ever.
+    static let longestOverrun: Int64 = 3_600_000_000
     /// Where the listener was at ``listeningSince``.
     var listeningFrom = BookTime.zero
     /// Microseconds between two ticks, of which there is one a second.

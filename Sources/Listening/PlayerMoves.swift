@@ -486,11 +486,22 @@ extension Player {
             (engine - before.place).microseconds.magnitude * 10 <= (now.monotonic - before.since).magnitude
         else {
             if stand != nil { stands = 0 }
-            stand = (engine, now.monotonic, 0)
+            let isOverrun = hasRun(from: stand?.place ?? listeningFrom, into: engine)
+            stand = (engine, now.monotonic, 0, isOverrun)
             return false
+        }
+        if before.isOverrun || hasRun(from: before.place, into: engine) {
+            stand?.isOverrun = true
+            if now.monotonic - before.since < Self.longestOverrun { return false }
         }
         stand?.ticks += 1
         return true
+    }
+
+    /// To the end of a track, from where playing led there.
+    private func hasRun(from before: BookTime, into place: BookTime) -> Bool {
+        place > before
+            && item?.tracks.contains { $0.duration > .zero && $0.start + $0.duration == place } ?? false
     }
 
     /// What has not been told yet. Of a paused item all has been: told again, its place would pass for newer than what

@@ -192,6 +192,33 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(abs(desk.position - 71) < 0.5)
     }
 
+    @Test(arguments: [90.0, 180]) func aFileThatGoesOnBehindItsEndIsHeardToItsEnd(end: Double) {
+        for start in [end - 2.5, end - 0.02] {
+            var desk = Desk()
+            desk.open(emma, at: .seconds(start))
+            for _ in 0..<3 {
+                desk.pass(1)
+                desk.sound = min(desk.sound!, .seconds(end))
+                desk.send(.tick)
+            }
+            for _ in 0..<600 {
+                desk.now.monotonic += 1_000_000
+                desk.send(.tick)
+                #expect(desk.player.phase == .playing && !desk.effects.contains(.unload))
+            }
+            #expect(desk.position == end)
+        }
+        // Who jumped there, and hears nothing, is another matter.
+        var desk = Desk()
+        desk.open(emma, at: .seconds(90))
+        var isOpenedAnew = false
+        for _ in 0..<9 where !isOpenedAnew {
+            desk.now.monotonic += 1_000_000
+            isOpenedAnew = desk.send(.tick).contains(.unload)
+        }
+        #expect(isOpenedAnew)
+    }
+
     @Test func seeksInsideAChapterFollowTheContract() {
         var desk = Desk()
         desk.open(emma, at: .seconds(70))
