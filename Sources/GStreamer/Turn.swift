@@ -368,7 +368,7 @@ final class Turn {
         if case .steady = phase { applyPlaying() }
     }
 
-    private func failUnanswered() { fail(.noSink(reason: "it does not answer"), isHeldUp: true) }
+    func failUnanswered() { fail(.noSink(reason: "it does not answer"), isHeldUp: true) }
 
     func fail(_ failure: EngineFailure, at place: BookTime? = nil, isHeldUp: Bool = false) {
         phase = .failed

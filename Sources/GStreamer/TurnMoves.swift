@@ -95,17 +95,20 @@ extension Turn {
         guard let opening else {
             beginPatience(isFetched: needle.reel.isStream(spot.track))
             crate.stamps.note(spot.track)
-            return opened(pipeline.open(needle.reel.tracks[spot.track].audio))
+            return opened { pipeline.open(needle.reel.tracks[spot.track].audio) }
         }
         let feed = crate.feed(of: opening)
         reach = (spot.track, opening.reachesAll ? nil : opening.cut.time)
         self.opening = opening
         beginPatience(isFetched: false)
-        opened(pipeline.open(feed))
+        opened { pipeline.open(feed) }
     }
 
-    func opened(_ isUnderWay: Bool) {
-        guard !isUnderWay else { return }
+    func opened(_ open: () -> Bool) {
+        let begin = Clock.now.monotonic
+        guard !open() else { return }
+        // Files are read by threads of their own: what held this one up is the output, which has been given up now.
+        if Double(Clock.now.monotonic - begin) / 1_000_000 > openingLimit { return failUnanswered() }
         // Its error message, with the reason, is already on its way: this one comes behind it.
         post(.complaint(Complaint(domain: .other, code: 0, text: "it cannot be opened", origin: .other)), since)
     }
