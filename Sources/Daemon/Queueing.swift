@@ -110,9 +110,13 @@ extension Service {
         var problems: [String] = []
         var (waiting, portion): ([Item], Int) = ([], 1)
         var last: Queue.Key?
+        let clearing = clearings
         for (index, what) in whats.enumerated() {
             do throws(ControlError) { waiting.append(try await described(what)) } catch {
                 problems.append(error.message)
+            }
+            guard clearing == clearings else {
+                throw ControlError(.failed, "the queue was emptied meanwhile; the rest is not added")
             }
             guard waiting.count >= portion || index == whats.count - 1 else { continue }
             line { last = $0.add(waiting, next: next, behind: last) ?? last }
@@ -137,6 +141,7 @@ extension Service {
     }
 
     func clearQueue() async throws(ControlError) -> QueueReport {
+        clearings += 1
         line { $0.clear() }
         return try await kept()
     }

@@ -66,6 +66,8 @@ internal import Store
     var remark: (item: ItemID, text: String)?
     /// What plays next; changed by ``line(_:)``.
     var queue = Queue()
+    /// How often it was emptied by hand: what was being added then is not wanted any more.
+    var clearings = 0
     /// What can be played here; empty until GStreamer has said.
     var mediaTypes: [String] = []
     /// What the desktop was told of lists.
