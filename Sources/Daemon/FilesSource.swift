@@ -32,7 +32,16 @@ struct FilesSource: Source {
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
         let opened = try found.lookedAt(as: OpenedFiles.self)
-        return Opened(item: opened.item, remark: opened.leftOut.remark)
+        return Opened(item: opened.item, place: await inherited(opened.item), remark: opened.leftOut.remark)
+    }
+
+    /// The place in what was there before its content changed.
+    private func inherited(_ item: Item) async -> Place? {
+        guard let url = item.url, (try? await store.place(of: item.id)) == .some(nil),
+            let old = (try? await store.played(at: url, besides: item.id)) ?? nil, !old.place.isFinished,
+            let place = item.place(from: old.item, old.place.position)
+        else { return nil }
+        return Place(item: item.id, position: place, duration: item.duration, updated: old.place.updated)
     }
 
     private func path(of id: ItemID) async throws(LocalFilesError) -> String {

@@ -27,7 +27,11 @@ extension Service {
     }
 
     func continueListening(limit: Int) async throws(ControlError) -> ListReport {
-        let here = ((try? await store.recentHeads(limit: limit)) ?? []).filter { !$0.place.isFinished }
+        // Of what lay at one path, one after the other, the latest is what is there.
+        var addresses: Set<String> = []
+        let here = ((try? await store.recentHeads(limit: limit)) ?? []).filter { played in
+            (played.item.url.map { addresses.insert($0).inserted } ?? true) && !played.place.isFinished
+        }
         guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
         var report: ListReport
         if let index = try await freshIndex() {

@@ -141,6 +141,12 @@ import Testing
                 #expect((8..<11).contains(status.position), "\(status)")
                 #expect(try await !house.done("show", path).contains("finished"))
             }
+            // The rest of it has come.
+            try Sounds.write(whole, to: path)
+            try await house.done("play", path)
+            let status = try await house.status("playing") { $0.state == .playing }
+            #expect(status.duration > 19 && status.position > 7, "\(status)")
+            #expect(try await house.done("continue", "--json").components(separatedBy: "\"id\"").count == 2)
         }
     }
 

@@ -1,0 +1,25 @@
+extension Item {
+    /// Where a place in what was at this path before is now: tags were changed, a download has come further, or a folder got
+    /// another file. Items of this computer are named after their content, so that this is another one.
+    /// - Returns: nil where it is something else, or that place is not there.
+    public func place(from old: Item, _ place: BookTime) -> BookTime? {
+        guard let index = old.tracks.lastIndex(where: { $0.start <= place }) else { return nil }
+        let offset = place - old.tracks[index].start
+        guard let track = tracks.first(where: { $0.audio == old.tracks[index].audio }), offset < track.duration,
+            kind == old.kind, isLike(old)
+        else { return nil }
+        return track.start + offset
+    }
+
+    /// Most of what there was is there as it was, or has grown under its old title.
+    private func isLike(_ old: Item) -> Bool {
+        let same = old.tracks.count { before in
+            tracks.contains { now in
+                let growth = now.duration - before.duration
+                guard now.audio == before.audio else { return false }
+                return abs(growth.seconds) < 1 || growth > .zero && title == old.title
+            }
+        }
+        return same * 2 > old.tracks.count
+    }
+}
