@@ -21,6 +21,15 @@ struct Rig {
     }
 
     func word() async throws -> EngineReport.Word { try await reports.nextWord(load) }
+    /// What is said to a seek while something plays: a machine that stood still may have played to the end before it, as
+    /// what leaves out a silence up to the end does in a moment.
+    func answer() async throws -> EngineReport.Word {
+        while true {
+            let word = try await word()
+            if word != .ended, word != .skipped { return word }
+        }
+    }
+
     var heard: Recording { get throws { try Recording(path) } }
 
     func open(_ tracks: [Track], at place: BookTime = .zero, rate: Double = 1) async throws -> BookTime {
