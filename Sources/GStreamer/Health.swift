@@ -44,14 +44,20 @@ extension GStreamerEngine {
     /// Whether sound can be made louder than it was recorded without distorting it.
     public static var canBoost: Bool { Health.canBoost }
 
-    /// Whether such a sink can be made, and sound led into it; it is not opened, for it may be in use.
-    public static func canMake(sink: String) -> Bool {
+    /// - Returns: a bin of such a sink, the caller's to unref; nil if it cannot be made.
+    static func make(sink: String) -> Element? {
         Library.ready
         // Without this a description with an element that is missing makes a bin without it.
         guard let bin = gst_parse_bin_from_description_full(sink, 1, nil, GST_PARSE_FLAG_FATAL_ERRORS, nil) else {
-            return false
+            return nil
         }
         gst_object_ref_sink(bin)
+        return bin
+    }
+
+    /// Whether such a sink can be made, and sound led into it; it is not opened, for it may be in use.
+    public static func canMake(sink: String) -> Bool {
+        guard let bin = make(sink: sink) else { return false }
         defer { gst_object_unref(bin) }
         guard let entrance = gst_element_get_static_pad(bin, "sink") else { return false }
         gst_object_unref(entrance)

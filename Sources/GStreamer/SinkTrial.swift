@@ -27,11 +27,7 @@ extension GStreamerEngine {
 
 private enum Trial {
     static func of(_ sink: String) -> SinkTrial {
-        Library.ready
-        guard let bin = gst_parse_bin_from_description_full(sink, 1, nil, GST_PARSE_FLAG_FATAL_ERRORS, nil) else {
-            return .failed(reason: "it cannot be made")
-        }
-        gst_object_ref_sink(bin)
+        guard let bin = GStreamerEngine.make(sink: sink) else { return .failed(reason: "it cannot be made") }
         let bus = gst_bus_new()
         gst_element_set_bus(bin, bus)
         defer {
