@@ -75,7 +75,7 @@ public struct Queue: Hashable, Sendable {
     /// So much of what was played is kept.
     static let memory = 20
 
-    public init(_ items: [Item] = []) { for item in items where !contains(item.id) { append(item) } }
+    public init(_ items: [Item] = []) { entries = joining(Self.distinct(items)) }
 
     /// As it was kept.
     public init(
@@ -148,8 +148,8 @@ public struct Queue: Hashable, Sendable {
     /// - Returns: the entry the next of them would come behind; nil if there is none.
     @discardableResult
     public mutating func add(_ items: [Item], next: Bool, behind key: Key? = nil) -> Key? {
-        var new: Set<ItemID> = []
-        let items = items.filter { new.insert($0.id).inserted }
+        let items = Self.distinct(items)
+        let new = Set(items.map(\.id))
         entries.removeAll { new.contains($0.item.id) }
         let first = next ? 0 : entries.firstIndex { $0.playlist != nil } ?? entries.count
         let place = entries.firstIndex { $0.key == key }.map { $0 + 1 } ?? first
@@ -205,12 +205,8 @@ public struct Queue: Hashable, Sendable {
     /// where it is.
     public mutating func follow(_ items: [Item], of playlist: String) {
         entries.removeAll { $0.playlist != nil }
-        let waiting = Set(entries.map(\.item.id))
-        var new: Set<ItemID> = []
-        let items = items.filter {
-            !waiting.contains($0.id) && present?.item.id != $0.id && new.insert($0.id).inserted
-        }
-        entries += joining(items, playlist)
+        let there = Set((entries + (present.map { [$0] } ?? [])).map(\.item.id))
+        entries += joining(Self.distinct(items).filter { !there.contains($0.id) }, playlist)
     }
 
     // MARK: What plays
@@ -268,12 +264,12 @@ public struct Queue: Hashable, Sendable {
         }
     }
 
-    private mutating func append(_ item: Item, _ playlist: String? = nil) {
-        entries.append(entry(item, playlist))
-    }
+    private func entry(_ item: Item) -> Entry { joining([item])[0] }
 
-    private func entry(_ item: Item, _ playlist: String? = nil, isNext: Bool = false) -> Entry {
-        joining([item], playlist, isNext: isNext)[0]
+    /// Of one that is named twice the first place counts.
+    private static func distinct(_ items: [Item]) -> [Item] {
+        var known: Set<ItemID> = []
+        return items.filter { known.insert($0.id).inserted }
     }
 
     /// Entries of items that differ from each other.
