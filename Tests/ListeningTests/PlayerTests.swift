@@ -159,66 +159,6 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.position == 0)
     }
 
-    @Test func soundThatStandsStillIsOpenedAnew() throws {
-        var desk = Desk()
-        desk.open(emma, at: .seconds(70))
-        desk.pass(1)
-        desk.send(.tick)
-        #expect(desk.heard?.listened == .second)
-        func stand(_ seconds: Int) -> [Player.Effect] {
-            for _ in 0..<seconds {
-                desk.now.monotonic += 1_000_000
-                desk.sound = desk.sound.map { $0 + BookTime(microseconds: 4000) }
-                desk.send(.tick)
-                if desk.player.phase != .playing { break }
-            }
-            return desk.effects
-        }
-        _ = stand(3)
-        #expect(desk.heard?.listened == .zero && desk.heard?.place == .seconds(71.012))
-        // Time asked for more often than it passes is no stand.
-        for _ in 0..<50 { desk.send(.tick) }
-        #expect(desk.player.phase == .playing)
-        for _ in 0..<4 {
-            let effects = stand(6)
-            let place = desk.player.place
-            #expect(effects.contains(.reopen(emma.id, at: place, play: true, after: .zero)), "\(effects)")
-            desk.send(.open(emma, at: place, play: true, rate: 1))
-            desk.report(.ready(at: place))
-        }
-        // Nothing helps: a pause, which says why.
-        #expect(stand(6).contains(.unload))
-        #expect(desk.player.phase == .paused && desk.player.error?.contains("nothing of what it gets") == true)
-        #expect(abs(desk.position - 71) < 0.5)
-    }
-
-    @Test(arguments: [90.0, 180]) func aFileThatGoesOnBehindItsEndIsHeardToItsEnd(end: Double) {
-        for start in [end - 2.5, end - 0.02] {
-            var desk = Desk()
-            desk.open(emma, at: .seconds(start))
-            for _ in 0..<3 {
-                desk.pass(1)
-                desk.sound = min(desk.sound!, .seconds(end))
-                desk.send(.tick)
-            }
-            for _ in 0..<600 {
-                desk.now.monotonic += 1_000_000
-                desk.send(.tick)
-                #expect(desk.player.phase == .playing && !desk.effects.contains(.unload))
-            }
-            #expect(desk.position == end)
-        }
-        // Who jumped there, and hears nothing, is another matter.
-        var desk = Desk()
-        desk.open(emma, at: .seconds(90))
-        var isOpenedAnew = false
-        for _ in 0..<9 where !isOpenedAnew {
-            desk.now.monotonic += 1_000_000
-            isOpenedAnew = desk.send(.tick).contains(.unload)
-        }
-        #expect(isOpenedAnew)
-    }
-
     @Test func seeksInsideAChapterFollowTheContract() {
         var desk = Desk()
         desk.open(emma, at: .seconds(70))

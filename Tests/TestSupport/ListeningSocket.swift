@@ -54,18 +54,6 @@ public final class ListeningSocket: Sendable {
     }
 }
 
-private final class Body: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-}
-
 public func spawnThread(_ run: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    pthread_create(
-        &thread, nil,
-        { context in
-            Unmanaged<Body>.fromOpaque(context!).takeRetainedValue().run()
-            return nil
-        }, Unmanaged.passRetained(Body(run)).toOpaque())
-    pthread_detach(thread)
+    precondition(onOwnThread(run), "no thread to be had")
 }

@@ -1,0 +1,22 @@
+import Testing
+
+@testable import Listening
+
+@Suite struct SuccessorTests {
+    @Test func aPlaceIsFoundInWhatBecameOfAnItem() {
+        func item(_ kind: Item.Kind, _ title: String, _ files: [(String, Double)]) -> Item {
+            let tracks = files.map { Track(start: .zero, duration: .seconds($1), audio: .file(path: $0)) }
+            return Item(id: ItemID(source: "file", key: title), kind: kind, title: title, tracks: tracks)
+        }
+        let half = item(.file, "One", [("/1", 100)])
+        #expect(item(.file, "Uno", [("/1", 100.4)]).place(from: half, .seconds(60)) == .seconds(60), "new tags")
+        #expect(item(.file, "One", [("/1", 200)]).place(from: half, .seconds(99)) == .seconds(99), "the rest came")
+        #expect(item(.file, "Other", [("/1", 200)]).place(from: half, .seconds(99)) == nil, "another one")
+        #expect(item(.file, "One", [("/1", 50)]).place(from: half, .seconds(20)) == nil)
+        let book = item(.book, "Book", [("/b/1", 100), ("/b/2", 100), ("/b/3", 100)])
+        let more = item(.book, "Book", [("/b/0", 30), ("/b/1", 100), ("/b/2", 100), ("/b/3", 100)])
+        #expect(more.place(from: book, .seconds(150)) == .seconds(180))
+        #expect(item(.book, "Book", [("/b/1", 100), ("/b/3", 100)]).place(from: book, .seconds(150)) == nil)
+        #expect(item(.book, "New", [("/b/2", 100), ("/b/9", 99)]).place(from: book, .seconds(150)) == nil)
+    }
+}
