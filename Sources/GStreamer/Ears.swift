@@ -87,8 +87,12 @@ final class Ears: Sendable {
         }
         // A hole in a file is passed over. One of a minute and more is an end that nobody should be sent to.
         if dogear_has_property(element, "max-errors") != 0 { dogear_set_int(element, "max-errors", Self.longestHole) }
-        if String(cString: factory) == "typefind", let type = crate.feed?.type {
-            gst_util_set_object_arg(asGObject(element), "force-caps", type)
+        switch String(cString: factory) {
+        case "decodebin": Batches.lengthen(element)
+        case "multiqueue": Batches.gather(in: element)
+        case "typefind":
+            if let type = crate.feed?.type { gst_util_set_object_arg(asGObject(element), "force-caps", type) }
+        default: break
         }
         guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
