@@ -13,6 +13,11 @@ extension Service {
     /// The index, if it can answer for all accounts.
     private var index: Librarian? { librarian.flatMap { $0.isReady ? $0 : nil } }
 
+    /// The index of their libraries answers all the same, but gets no newer.
+    private var expired: [String] {
+        shelves.accounts.filter(\.isSignedOut).map { "\(ShelfError.signedOut(server: $0.server))" }
+    }
+
     // MARK: Commands
 
     func latest(limit: Int, page: Int) async throws(ControlError) -> ListReport {
@@ -23,7 +28,7 @@ extension Service {
         let rows = try await asked { () throws(CatalogueError) in
             try await index.catalogue.latest(limit: limit, offset: limit * (page - 1))
         }
-        return ListReport(items: rows.map(row), page: page)
+        return ListReport(items: rows.map(row), page: page, problems: expired)
     }
 
     func continueListening(limit: Int) async throws(ControlError) -> ListReport {
@@ -38,7 +43,7 @@ extension Service {
             let rows = try await asked { () throws(CatalogueError) in
                 try await index.catalogue.continueListening(limit: limit)
             }
-            report = ListReport(items: rows.map(row))
+            report = ListReport(items: rows.map(row), problems: expired)
         } else {
             report = try await signedIn().continueListening(limit: limit)
         }
@@ -89,9 +94,7 @@ extension Service {
         let (report, words) = try await find(what, limit: 25)
         let best = Ranking.best(report.items, for: words)
         // What was not searched is not what was not found.
-        if best.isEmpty, let account = shelves.accounts.first(where: \.isSignedOut) {
-            throw ControlError(.notSignedIn, "\(ShelfError.signedOut(server: account.server))")
-        }
+        if best.isEmpty, index == nil, let problem = expired.first { throw ControlError(.notSignedIn, problem) }
         return best
     }
 
@@ -124,10 +127,13 @@ extension Service {
         }
         index.refresh(olderThan: .seconds(60))
         let rows = found.rows.map(row)
-        if here.isEmpty || isOutdone(meant, by: found, wanted) { return (ListReport(items: rows), found.words) }
+        if here.isEmpty || isOutdone(meant, by: found, wanted) {
+            return (ListReport(items: rows, problems: expired), found.words)
+        }
         // What was played here and is meant literally goes before what was only guessed.
         let words = rows.isEmpty ? meant : found.words
-        return (ListReport(items: Ranking.sorted(rows + here, for: rows.isEmpty ? meant : wanted)), words)
+        let items = Ranking.sorted(rows + here, for: rows.isEmpty ? meant : wanted)
+        return (ListReport(items: items, problems: expired), words)
     }
 
     /// What was only guessed of what was played here, where a library has what was literally asked for.
@@ -295,7 +301,7 @@ extension Service {
         if page.rows.isEmpty, request.hasFilter {
             throw ControlError(.notFound, "nothing fits all of that; leave something out")
         }
-        return ListReport(items: page.rows.map(row), total: page.total, page: request.page)
+        return ListReport(items: page.rows.map(row), total: page.total, page: request.page, problems: expired)
     }
 
     /// As far as a server can.

@@ -219,7 +219,7 @@ internal import Logging
     }
 
     /// What is asked can be answered from here, for all accounts.
-    var isReady: Bool { shelves.hasAccounts && shelves.accounts.allSatisfy { !$0.isSignedOut && isFilled($0.id) } }
+    var isReady: Bool { shelves.hasAccounts && shelves.accounts.allSatisfy { isFilled($0.id) } }
 
     /// A picture that was fetched is shown wherever the item is.
     func keep(cover path: String, of item: ItemID) async {

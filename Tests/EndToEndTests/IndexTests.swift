@@ -75,6 +75,23 @@ import Testing
         }
     }
 
+    /// What is known is found all the same, with a word on why it gets no newer.
+    @Test func withALoginThatIsOver() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            house.server.expireAccessTokens()
+            house.server.revokeRefreshTokens()
+            #expect(try await house.dogear("play", "tidebook").code == 3)
+            for (arguments, found) in [
+                (["search", "rooms"], "Three Rooms"), (["list", "Books"], "Tidebook"), (["latest"], "Echoes"),
+            ] {
+                let outcome = try await house.run(Child.built("dogear"), arguments)
+                #expect(outcome.code == 0 && outcome.output.contains(found), "\(arguments): \(outcome)")
+                #expect(outcome.errors.contains("no longer accepts this login"), "\(arguments): \(outcome)")
+            }
+        }
+    }
+
     @Test func itSurvivesARestartAndGoesWithTheAccount() async throws {
         try await House.signedIn { house, _ in
             try await house.done("libraries", "--refresh")
