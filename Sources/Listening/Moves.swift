@@ -110,6 +110,8 @@ public struct Beginning: Hashable, Sendable {
         // A finished item starts over; where it was finished by hand is not forgotten.
         let mark = winner.isFinished && stood < item.duration ? stood : place
         if isOutdone, let lost = own ?? journal?.position, lost < item.duration { add(from: lost, to: mark, .device) }
+        // What lay at its path before has handed its place on; that may have been something else after all.
+        if isOutdone, own == nil, journal == nil, item.id.source == "file" { add(from: .zero, to: mark, .begin) }
         if mark != place { add(from: mark, to: place, .begin) }
     }
 

@@ -151,6 +151,13 @@ private struct Ring {
         #expect(Beginning(of: emma, server: place(90, at: 60_000), journal: nil, own: .zero).place == .zero)
     }
 
+    @Test func aPlaceThatWasHandedOnLeavesAWayBack() {
+        let place = Place(item: plain.id, position: .seconds(40), duration: plain.duration, updated: 60_000)
+        let beginning = Beginning(of: plain, server: place, journal: nil)
+        #expect(beginning.place == .seconds(40) && beginning.steps == [step(0, 40, .begin)])
+        #expect(Beginning(of: plain, server: place, journal: nil, own: .seconds(7)).steps == [])
+    }
+
     @Test func whatIsFinishedStartsOverAndItsMarkIsKept() {
         let byHand = Beginning(of: emma, server: nil, journal: place(70, at: 1, finished: true))
         #expect(byHand.place == .zero && byHand.steps == [step(70, 0, .begin)])
