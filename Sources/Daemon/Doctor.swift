@@ -72,14 +72,17 @@ extension Service {
     }
 
     private func vaultCheck() async -> Check {
-        let probe = SecretKey(account: "doctor", kind: .access, server: "none", user: "none")
         do throws(VaultError) {
-            _ = try await shelves.vault.secret(for: probe)
-            return Check("keyring", .good, "the Secret Service answers")
+            try await shelves.vault.check()
+            return Check("keyring", .good, "the Secret Service keeps secrets")
         } catch {
-            return Check(
-                "keyring", shelves.hasAccounts ? .bad : .warning, "\(error)",
-                advice: error == .locked ? "unlock the keyring" : "start a keyring, such as gnome-keyring")
+            let advice =
+                switch error {
+                case .absent: "start a keyring, such as gnome-keyring"
+                case .locked: "unlock the keyring"
+                case .refused: "make a keyring the default, for example with Passwords and Keys (seahorse)"
+                }
+            return Check("keyring", shelves.hasAccounts ? .bad : .warning, "\(error)", advice: advice)
         }
     }
 

@@ -6,6 +6,8 @@ public protocol Vault: Sendable {
     func secret(for key: SecretKey) async throws(VaultError) -> String?
     /// Removes every secret of one account.
     func removeAll(account: String) async throws(VaultError)
+    /// Throws what keeps a secret from being stored now, if anything does.
+    func check() async throws(VaultError)
 }
 
 /// The attributes of one secret: schema `org.dogear.Account`.

@@ -49,6 +49,8 @@ public struct SecretServiceVault: Vault {
     public func secret(for key: SecretKey) async throws(VaultError) -> String? { try await keyring.secret(key) }
 
     public func removeAll(account: String) async throws(VaultError) { try await keyring.removeAll(account) }
+
+    public func check() async throws(VaultError) { try await keyring.check() }
 }
 
 /// Lives on the thread "secret", where the blocking calls are made, one after another.
@@ -76,6 +78,8 @@ private actor Keyring {
     func removeAll(_ account: String) throws(VaultError) {
         try Session(address: address, milliseconds: milliseconds).remove(attributes: ["account": account])
     }
+
+    func check() throws(VaultError) { try Session(address: address, milliseconds: milliseconds).check() }
 }
 
 extension SecretKey {

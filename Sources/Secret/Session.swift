@@ -72,13 +72,8 @@ struct Session: ~Copyable {
     }
 
     func store(_ secret: String, attributes: [String: String], label: String) throws(VaultError) {
-        let collection = try defaultCollection()
-        guard let collection else {
-            throw .refused(reason: "it has no default keyring yet; log in to the desktop or create one there")
-        }
+        let collection = try openCollection()
         defer { g_object_unref(collection) }
-        // Asked for by itself: libsecret would open a window to unlock it.
-        if secret_collection_get_locked(collection) != 0 { throw .locked }
         let value = secret_value_new(secret, gssize(secret.utf8.count), "text/plain")!
         defer { secret_value_unref(UnsafeMutableRawPointer(value)) }  // wipes it
         let table = Self.table(attributes)
@@ -130,6 +125,21 @@ struct Session: ~Copyable {
         guard let collection = try defaultCollection() else { return }
         defer { g_object_unref(collection) }
         if secret_collection_get_locked(collection) != 0 { throw .locked }
+    }
+
+    func check() throws(VaultError) { g_object_unref(try openCollection()) }
+
+    /// Where secrets are stored.
+    private func openCollection() throws(VaultError) -> UnsafeMutablePointer<SecretCollection> {
+        guard let collection = try defaultCollection() else {
+            throw .refused(reason: "it has no default keyring yet; log in to the desktop or create one there")
+        }
+        // Asked for by itself: libsecret would open a window to unlock it.
+        guard secret_collection_get_locked(collection) == 0 else {
+            g_object_unref(collection)
+            throw .locked
+        }
+        return collection
     }
 
     /// - Returns: nil if the service has none.

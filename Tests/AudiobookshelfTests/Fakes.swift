@@ -93,6 +93,8 @@ actor FakeVault: Vault {
         journal.note("remove all")
         secrets = secrets.filter { $0.key.account != account }
     }
+
+    func check() async throws(VaultError) { if let failure { throw failure } }
 }
 
 /// A recording of the real server.

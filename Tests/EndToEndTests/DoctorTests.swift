@@ -85,7 +85,7 @@ import Testing
             })
     }
 
-    @Test(arguments: [PrivateBus.Keyring.absent, .locked])
+    @Test(arguments: [PrivateBus.Keyring.absent, .locked, .neverUnlocked])
     func aKeyringThatDoesNotHelpIsFound(_ keyring: PrivateBus.Keyring) async throws {
         try await House.with(keyring: keyring) { house in
             try await house.daemon()

@@ -120,4 +120,5 @@ struct LifeVault: Vault {
     func removeAll(account: String) async throws(VaultError) {
         if pulse.isBeating { await vault.removeAll(account: account) }
     }
+    func check() async throws(VaultError) {}
 }

@@ -14,6 +14,7 @@ private func key(_ kind: SecretKey.Kind, account: String = "1f0c", user: String 
         try await withPrivateBus(keyring: .unlocked) { bus throws in
             let vault = SecretServiceVault(address: bus.address)
             #expect(try await vault.secret(for: key(.access)) == nil)
+            try await vault.check()
             try await vault.store("first", for: key(.access), label: "Dogear: jane@books.example.org")
             try await vault.store(
                 "second \u{1F511} \"'\\\n", for: key(.access), label: "Dogear: jane@books.example.org")
@@ -57,6 +58,7 @@ private func key(_ kind: SecretKey.Kind, account: String = "1f0c", user: String 
             await #expect(throws: VaultError.locked) { try await vault.store("x", for: key(.access), label: "Dogear") }
             await #expect(throws: VaultError.locked) { try await vault.removeAll(account: "1f0c") }
             await #expect(throws: VaultError.locked) { try await vault.removeAll(account: "unknown") }
+            await #expect(throws: VaultError.locked) { try await vault.check() }
         }
     }
 
@@ -75,6 +77,7 @@ private func key(_ kind: SecretKey.Kind, account: String = "1f0c", user: String 
         await #expect(throws: VaultError.absent) { try await vault.secret(for: key(.access)) }
         await #expect(throws: VaultError.absent) { try await vault.store("x", for: key(.access), label: "Dogear") }
         await #expect(throws: VaultError.absent) { try await vault.removeAll(account: "1f0c") }
+        await #expect(throws: VaultError.absent) { try await vault.check() }
     }
 
     @Test func aServiceWithoutAKeyringRefuses() async throws {
@@ -90,6 +93,7 @@ private func key(_ kind: SecretKey.Kind, account: String = "1f0c", user: String 
             }
             #expect(reason.contains("no default keyring"))
             #expect(error?.description.contains("s3cret") == false)
+            await #expect(throws: VaultError.refused(reason: reason)) { try await vault.check() }
         }
     }
 
