@@ -66,6 +66,26 @@ public struct FileEnd {
         return isInPage
     }
 
+    /// WAV: its samples are told to be more than what is left. What was written into a pipe, or never closed, tells a size that
+    /// no such file has, or none.
+    public var isInChunk: Bool {
+        var bytes = piece(at: 0, count: 12).bytes
+        guard bytes.has("RIFF", at: 0), bytes.has("WAVE", at: 8) else { return false }
+        var offset: Int64 = 12
+        for _ in 0..<Self.mostChunks {
+            bytes = piece(at: min(offset, size), count: 8).bytes
+            guard bytes.count == 8 else { return false }
+            let length = (4..<8).reversed().reduce(Int64(0)) { $0 << 8 | Int64(bytes[$1]) }
+            guard !bytes.has("data", at: 0) else { return length < Self.endless && length > size - offset - 8 }
+            offset += 8 + length + length % 2
+        }
+        return false
+    }
+
+    private static let mostChunks = 1000
+    /// Bytes. Programs that cannot go back tell 2 or 4 GB, less some rounding.
+    private static let endless: Int64 = 0x7FFF_0000
+
     private var audioStart: Int64 {
         var front = FrontTags()
         while front.pass(piece(at: front.end, count: Tags.longestHead).bytes, size: size) {}

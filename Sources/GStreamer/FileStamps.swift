@@ -45,6 +45,7 @@ final class FileStamps: Sendable {
         return switch AudioName.ending(path) {
         case "mp3": Self.end(of: path, \.isInFrame)
         case "opus", "ogg", "oga", "spx": Self.end(of: path, \.isInPage)
+        case "wav", "wave": Self.end(of: path, \.isInChunk)
         default: false
         }
     }

@@ -25,6 +25,7 @@ import Testing
         Real(name: "real.opus", options: ["-b:a", "32k"]) { $0.isInPage },
         Real(name: "vorbis.ogg", options: ["-c:a", "libvorbis"]) { $0.isInPage },
         Real(name: "flac.oga", options: ["-c:a", "flac"]) { $0.isInPage },
+        Real(name: "samples.wav", options: ["-metadata", "title=Emma"]) { $0.isInChunk },
         Real(name: "slow.m4b", options: []) { $0.isInBox },
         Real(name: "fast.m4b", options: ["-movflags", "+faststart"]) { $0.isInBox },
         Real(name: "fragments.m4b", options: ["-movflags", "+frag_keyframe+empty_moov"]) { $0.isInBox },
@@ -37,6 +38,30 @@ import Testing
         // Now and then a part ends where a frame or a page does.
         let cuts = (1..<50).count { real.isCut(Self.end(Array(whole[..<(whole.count * $0 / 50 - $0)]))) }
         #expect(cuts >= 45, "\(cuts) of 49")
+    }
+}
+
+// MARK: WAV
+
+extension FileEndTests {
+    private static func wav(_ told: UInt32, samples: Int) -> [UInt8] {
+        let length = withUnsafeBytes(of: told.littleEndian, Array.init)
+        let list = Array("LIST".utf8) + [3, 0, 0, 0, 1, 2, 3, 0]
+        let data = Array("data".utf8) + length + [UInt8](repeating: 7, count: samples)
+        return Array("RIFF".utf8) + length + Array("WAVE".utf8) + list + data
+    }
+
+    /// 0: a recorder that was not stopped in order; the others: what could not go back to tell.
+    @Test(arguments: [0, 0x7FFF_F000, 0xFFFF_FFFF] as [UInt32]) func aLengthThatNobodyToldIsNoEnd(told: UInt32) {
+        #expect(!Self.end(Self.wav(told, samples: 500)).isInChunk)
+    }
+
+    @Test func samplesThatAreToldHaveToBeThere() {
+        #expect(!Self.end(Self.wav(500, samples: 500)).isInChunk)
+        #expect(!Self.end(Self.wav(500, samples: 540)).isInChunk)
+        #expect(Self.end(Self.wav(500, samples: 499)).isInChunk)
+        #expect(Self.end(Self.wav(500, samples: 0)).isInChunk)
+        for count in 0..<12 { #expect(!Self.end(Array("RIFFxxxxWAVE".utf8.prefix(count))).isInChunk) }
     }
 }
 
