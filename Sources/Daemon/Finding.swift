@@ -94,7 +94,7 @@ extension Service {
         let (report, words) = try await find(what, limit: 25)
         let best = Ranking.best(report.items, for: words)
         // What was not searched is not what was not found.
-        if best.isEmpty, index == nil, let problem = expired.first { throw ControlError(.notSignedIn, problem) }
+        if best.isEmpty, let problem = expired.first { throw ControlError(.notSignedIn, problem) }
         return best
     }
 
