@@ -11,6 +11,8 @@ final class Pipeline {
     let reference: ElementReference
     private let playbin: Element
     private let sink: Element
+    /// The playbin's.
+    private var filter: Element
     private let volumeElement: Element
     private let fader: Element
     private let door: Door
@@ -23,6 +25,8 @@ final class Pipeline {
     /// Boosted since the last ``rewind()``, and only after the next one louder.
     var isToBeBoosted: Bool { boost > 0 && booster == nil && mayBoost && Health.canBoost }
     private let ears: Ears
+    /// Played at another rate since the last ``rewind()``.
+    private var hasStretched = false
     private var isClosed = false
     /// The clock that is watched; only compared.
     private var watched: UnsafeMutablePointer<GstClock>?
@@ -39,7 +43,7 @@ final class Pipeline {
         }
         gst_object_ref_sink(playbin)
         // The floating references of these two become the playbin's.
-        guard let filter = Self.bin("scaletempo") else {
+        guard let filter = Self.bin("scaletempo name=\(Self.tempo)") else {
             gst_object_unref(playbin)
             throw .missingDecoder(what: "scaletempo", package: "gstreamer1.0-plugins-good")
         }
@@ -52,6 +56,7 @@ final class Pipeline {
         }
         self.playbin = playbin
         self.sink = sink
+        self.filter = filter
         volumeElement = Self.part("dogear-volume", of: sink)!
         fader = Self.part("dogear-fader", of: sink)!
         reference = ElementReference(borrowing: playbin)
@@ -73,7 +78,7 @@ final class Pipeline {
 
     /// Comes while nothing is open.
     private func addBooster() {
-        let chain = "scaletempo ! volume name=dogear-boost ! rglimiter name=dogear-limiter"
+        let chain = "scaletempo name=\(Self.tempo) ! volume name=dogear-boost ! rglimiter name=dogear-limiter"
         guard let filter = Self.bin(chain), let gain = Self.part("dogear-boost", of: filter),
             let limiter = Self.part("dogear-limiter", of: filter)
         else {
@@ -82,9 +87,36 @@ final class Pipeline {
             return
         }
         booster = (gain, limiter)
+        self.filter = filter
         listen(filter: filter)
         dogear_set_object(playbin, "audio-filter", filter)
         applyBoost()
+    }
+
+    private static let tempo = "dogear-tempo"
+
+    /// Comes while nothing is open. scaletempo (1.22, and 1.26 still) frees its queue as it stops but counts on what was in
+    /// it: in a smaller format it crashes on that at once, in the same one a blink of garbage is heard.
+    private func renewTempo() {
+        guard let old = Self.part(Self.tempo, of: filter), let new = gst_element_factory_make("scaletempo", Self.tempo)
+        else { return }
+        defer { gst_object_unref(old) }
+        let bin = UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self)
+        gst_element_set_state(old, GST_STATE_NULL)
+        gst_bin_remove(bin, old)
+        gst_bin_add(bin, new)
+        if let booster { gst_element_link(new, booster.gain) } else { Self.show("src", of: new, on: filter) }
+        Self.show("sink", of: new, on: filter)
+        gst_element_sync_state_with_parent(new)
+    }
+
+    /// The bin's pad of this name is that of `part` from now on.
+    private static func show(_ name: String, of part: Element, on bin: Element) {
+        guard let pad = gst_element_get_static_pad(bin, name), let inner = gst_element_get_static_pad(part, name)
+        else { return }
+        gst_ghost_pad_set_target(UnsafeMutableRawPointer(pad).assumingMemoryBound(to: GstGhostPad.self), inner)
+        gst_object_unref(inner)
+        gst_object_unref(pad)
     }
 
     private static func part(_ name: String, of bin: Element) -> Element? {
@@ -186,7 +218,8 @@ final class Pipeline {
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {
         gst_element_set_state(playbin, clockHasRunAway() || isToBeBoosted ? GST_STATE_NULL : GST_STATE_READY)
-        if isToBeBoosted { addBooster() }
+        if isToBeBoosted { addBooster() } else if hasStretched { renewTempo() }
+        hasStretched = false
         watched = nil
         ears.silences.forget()
     }
@@ -243,6 +276,7 @@ final class Pipeline {
     /// The same in two steps: a demuxer may have to read before it is there, and the thread that pushes waits for that.
     func prepareSeek(to offset: BookTime, rate: Double) -> PendingSeek? {
         let target = max(0, offset.nanoseconds)
+        hasStretched = hasStretched || rate != 1
         ears.segments.expect(target: UInt64(target), rate: rate)
         let flags = GstSeekFlags(rawValue: GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
         let event = gst_event_new_seek(

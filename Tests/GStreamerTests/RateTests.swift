@@ -47,6 +47,20 @@ import Testing
         #expect(abs(nearest - 1.5) < 0.1)
     }
 
+    /// scaletempo counts on what it held of the file before, which may have had larger samples.
+    @Test(arguments: [0.0, 6]) func filesOfAnotherFormat(boost: Double) async throws {
+        let stereo = try Sounds.tone("rate-stereo.mp3", seconds: 20, options: ["-ac", "2", "-ar", "48000"])
+        let mono = try Sounds.tone("rate-mono.mp3", seconds: 20, options: ["-ac", "1", "-ar", "22050"])
+        let rig = Rig("rate-formats-\(boost)")
+        rig.engine.setSound(SoundOptions(boost: boost))
+        _ = try await rig.open(files([stereo, mono], seconds: 20), rate: 1.5)
+        for place in [2.0, 22, 3, 23, 4, 24] {
+            rig.engine.seek(rig.load, to: .seconds(place))
+            #expect(try await rig.answer() == .seeked(to: .seconds(place)))
+            try await rig.play(until: .seconds(place + 0.5))
+        }
+    }
+
     @Test func theVolumeIsLinearAndSurvivesALoad() async throws {
         let path = try Sounds.tone("rate.m4b", seconds: 30)
         let rig = Rig("volume")
