@@ -228,6 +228,13 @@ public enum Entry: Hashable, Sendable {
         }
     }
 
+    var isPlace: Bool {
+        switch self {
+        case .place, .played: true
+        default: false
+        }
+    }
+
     /// Before the item, in `meta`.
     static let askedKey = "asked:"
 }

@@ -64,6 +64,23 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     }
 
     func letGo() { held = [] }
+
+    /// What could not be written is there for whoever reads: for as long as that takes it is in the database's memory. Where
+    /// there is not room enough for that either, the places are.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try database.writeWithoutTransaction { db in
+            for entries in [held, held.filter(\.isPlace)] where !entries.isEmpty {
+                var value: Value?
+                try? db.inTransaction(.immediate) {
+                    for entry in entries { try entry.write(to: db) }
+                    value = try body(db)
+                    return .rollback
+                }
+                if let value { return value }
+            }
+            return try body(db)
+        }
+    }
 }
 
 /// Why a journal is in memory.

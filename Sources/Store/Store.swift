@@ -106,11 +106,11 @@ public final class Store: Sendable {
         }
     }
 
-    /// In its turn, after all that was given before.
+    /// In its turn, after all that was given before. Changes nothing.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await onLine { try self.keeper.database.writeWithoutTransaction(body) }
+        try await onLine { try self.keeper.read(body) }
     }
 
     private func onLine<Value: Sendable>(
