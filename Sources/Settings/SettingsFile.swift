@@ -26,6 +26,9 @@ struct SettingsFile {
             throw .syntax(path: path, line: Self.badLine(bytes), reason: "not text in UTF-8")
         }
         self.text = text
+        if let line = Grammar.badLine(in: text) {
+            throw .syntax(path: path, line: line, reason: "neither [TABLE] nor NAME = VALUE, with texts in quotes")
+        }
         do {
             let table = try TOMLTable(string: text)
             var leaves: [String: Leaf] = [:]
