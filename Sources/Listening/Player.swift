@@ -198,7 +198,7 @@ public struct Player: Sendable {
 
     func step(_ wanted: Options.Step) -> Options.Step {
         guard wanted == .chapter, !hasChapterParts else { return wanted }
-        return lineup.hasNext || lineup.hasPrevious ? .queue : .skip
+        return canGoOn || lineup.hasPrevious ? .queue : .skip
     }
 
     /// How long until time alone changes something: the next journal line, chapter, or border of what Next can do.

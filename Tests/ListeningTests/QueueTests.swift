@@ -215,6 +215,15 @@ extension Queue {
         #expect(desk.position == 0, "with nothing else in it the queue goes round to the item itself")
     }
 
+    @Test func whatGoesRoundAloneGoesOnToItself() {
+        var desk = desk(plain, at: 90, Lineup())
+        #expect(!desk.player.canGoNext)
+        desk.send(.lineup(Lineup(loop: .queue)))
+        #expect(desk.player.canGoNext)
+        desk.send(.next)
+        #expect(desk.position == 0)
+    }
+
     @Test func previousGoesBackFromTheFirstChapter() {
         var desk = desk(at: 70, Lineup(hasPrevious: true))
         desk.send(.previous)
