@@ -34,7 +34,7 @@ extension Service {
 
     /// To be called before what is shown is made anew.
     func lookBetween() {
-        let isOnItsWay = player.isUnderWay && !player.isBuffering
+        let isOnItsWay = player.isUnderWay && !player.isBuffering || isGoingBack
         guard isOnItsWay, between != nil || player.turning != nil || shown.trackID != MPRISName.noTrack else {
             between?.timer?.cancel()
             between = nil
@@ -53,7 +53,7 @@ extension Service {
                 }
             }
         }
-        if !player.wantsPlay, shown.status == .playing { endBrief() }
+        if !player.wantsPlay, !isGoingBack, shown.status == .playing { endBrief() }
     }
 
     /// - Parameter position: what was shown before, while it was between two items.

@@ -24,10 +24,16 @@ struct Heading {
 /// Along the queue, from the present item to another.
 extension Service {
     /// Goes to the neighbour of the present item. One that cannot be opened stays where it is and is told; nothing else
-    /// plays in its place.
+    /// plays in its place, until the listener goes on past it.
     func follow(_ direction: Player.Direction) {
         switch direction {
-        case .onward: if let next = queue.next { go(to: next, .onward) }
+        case .onward:
+            guard let next = queue.next else { return }
+            let step = Heading.Step(entry: next, way: .onward)
+            guard next.key == stuck, let beyond = line(along: [step]).next, beyond.key != next.key else {
+                return go([step], plays: false)
+            }
+            go([step, Heading.Step(entry: beyond, way: .onward)], plays: false)
         case .back: if let previous = queue.previous { go(to: previous, .back) }
         }
     }
@@ -54,8 +60,10 @@ extension Service {
             do throws(ControlError) { try await self.open(entry.item.id, at: nil, as: wish) } catch {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
-                let role = way == .onward ? "is next in the queue but " : ""
+                let waits = way == .onward && self.queue.present?.key != entry.key
+                let role = waits ? "is next in the queue but " : ""
                 self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)"
+                self.stuck = entry.key
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
                 self.emitStatus()
             }

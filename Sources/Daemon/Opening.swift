@@ -49,6 +49,7 @@ extension Service {
         let ticket = opening
         let source = source(of: id)
         var left: Left?
+        defer { if retreat == ticket { retreat = nil } }
         do throws(SourceError) {
             beginFinding(id, title, ticket)
             defer { endFinding(ticket) }
@@ -62,6 +63,7 @@ extension Service {
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || finding?.byHand ?? wish.plays
             left = whatIsLeft(for: found.id)
+            if left != nil { retreat = ticket }
             send(.opening(play: play, turns: wish.turns))
             await drain(limit: .seconds(2))
             let opened = try await unlessOvertaken(ticket) { () throws(SourceError) in
@@ -126,6 +128,9 @@ extension Service {
         }
         return Left(id: item.id, place: position, plays: player.wantsPlay, isWhole: isWhole, queue: queue)
     }
+
+    /// What was asked for has failed, and what was there before is about to go on.
+    var isGoingBack: Bool { retreat == opening && player.phase == .stopped && player.error != nil }
 
     /// Unless something else was asked for meanwhile.
     private func goBack(to left: Left?, _ ticket: Int) async {

@@ -68,7 +68,7 @@ extension Service {
     /// What begins to play is no longer waiting. Told together with the item itself.
     /// - Returns: which of its entries it is.
     func present(_ item: Item, as wish: Wish) -> Int {
-        queueTrouble = nil
+        (queueTrouble, stuck) = (nil, nil)
         if heading?.entry.key == wish.key { heading?.isPresent = true }
         let isNews = changed { queue in
             for step in wish.passing { queue.begin(step.entry.item, step.entry.key, step.way) }

@@ -84,12 +84,16 @@ internal import Store
     var putOff: Player.Effect?
     /// Where the queue is on its way to, until that plays or cannot.
     var heading: Heading?
+    /// The opening that what was there before goes on behind, if it fails.
+    var retreat: Int?
     var going: Task<Void, Never>?
     /// Counts those: a later one makes an earlier one stale.
     var goings = 0
     /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
     /// plays or the queue changes.
     var queueTrouble: String?
+    /// Of the queue's entries the one that could not be played last.
+    var stuck: Queue.Key?
     /// What can be gone on with.
     let begun: Begun
     let live: LiveUpdates
@@ -240,8 +244,9 @@ internal import Store
         lookBetween()
         let new = PlayerProperties(of: player, previous: shown, isBrief: between?.isBrief ?? false)
         let changes = new.changes(since: shown)
-        let isAnother = new.trackID != shown.trackID && shown.trackID != MPRISName.noTrack
-        let seeked = (seeked || isAnother || isElsewhere(than: position)) && !isBetween
+        // Cinnamon and BlueZ put the position to 0 at each Metadata, also where only a cover has come.
+        let isRedrawn = changes.last == "Metadata" && shown.trackID != MPRISName.noTrack
+        let seeked = (seeked || isRedrawn || isElsewhere(than: position)) && !isBetween
         shown = new
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)

@@ -56,6 +56,55 @@ import Testing
         }
     }
 
+    /// What was chosen turns out to be no audio.
+    @LoopActor private func refuse(_ rig: Rig) async {
+        await rig.settle()
+        await rig.pass(0.03)
+        rig.life.engine.refuse(.unreadable(track: 0, reason: "not audio"))
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func whatCannotBePlayedShowsNothing(isPaused: Bool) async throws {
+        try await listening { rig, service in
+            if isPaused { service.send(.pause(.listener)) }
+            let (track, before) = (service.shown.trackID, service.position)
+            let status = service.shown.status
+            choose(other, service)
+            await refuse(rig)
+            #expect(service.player.phase == .stopped && service.isBetween)
+            for step in 0..<20 {
+                #expect(service.shown.trackID == track && service.shown.status == status, "\(step)")
+                await rig.pass(0.01)
+            }
+            #expect(service.player.phase == (isPaused ? .paused : .playing) && !service.isBetween)
+            #expect((service.position - before).seconds < 1 && service.retreat == nil)
+        }
+    }
+
+    @LoopActor @Test func theListenerGoesOnPastWhatCannotBePlayed() async throws {
+        let last = Thing.all[4]
+        try await listening { rig, service in
+            await rig.answered(within: 15) {
+                _ = try? await service.answer(.queueAdd(what: other.id, next: false))
+                _ = try? await service.answer(.queueAdd(what: last.id, next: false))
+                _ = try? await service.answer(.settings(key: "playback.next", value: "queue"))
+            }
+            service.send(.next)
+            await refuse(rig)
+            await rig.settle()
+            await rig.pass(0.3)
+            #expect(isAt(book, service) && service.queue.items.count == 2 && service.queueTrouble != nil)
+            service.send(.next)
+            await rig.settle()
+            await rig.pass(0.3)
+            #expect(isAt(last, service) && service.queueTrouble == nil)
+            // What was passed over lies behind, and may play after all.
+            service.send(.previous)
+            await rig.settle()
+            await rig.pass(0.3)
+            #expect(isAt(other, service))
+        }
+    }
+
     @LoopActor @Test func whatTakesLongerShowsAsAPause() async throws {
         try await listening { rig, service in
             let before = service.partPosition

@@ -35,6 +35,8 @@ final class FakeEngine: Engine {
 
     /// The stream fails under the player.
     func fail(_ failure: EngineFailure) { LoopActor.assumeIsolated { state.fail(failure) } }
+    /// What is being opened cannot be.
+    func refuse(_ failure: EngineFailure) { LoopActor.assumeIsolated { state.refuse(failure) } }
     /// Sound stops for want of data, or goes on.
     func starve(_ waits: Bool) { LoopActor.assumeIsolated { state.starve(waits) } }
     /// Notes what was heard up to now: before a death.
@@ -134,6 +136,12 @@ final class FakeEngine: Engine {
             let load = load
             halt()
             isConfirmed = false
+            report(EngineReport(load, .failed(failure)))
+        }
+
+        func refuse(_ failure: EngineFailure) {
+            guard isLoaded, !isConfirmed else { return }
+            isLoaded = false
             report(EngineReport(load, .failed(failure)))
         }
 
