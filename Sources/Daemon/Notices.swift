@@ -95,7 +95,7 @@ internal import SDBus
             Notice(
                 Subject.sleep, title: "Listening ends in a minute",
                 body: "The sleep timer is about to end. Any key while the sound fades puts it off, too.",
-                actions: [("extend", "Extend")])
+                actions: [("extend", "Extend")], stays: true)
         ) { key in
             if key == "extend" { self.service.send(.sleep(.prolong)) }
         }

@@ -10,12 +10,18 @@ public struct Notice: Sendable {
     public var body: String
     /// What can be done about it: a key and what is written on the button.
     public var actions: [(key: String, label: String)]
+    /// It stays until it is withdrawn; else for as long as the desktop likes.
+    public var stays: Bool
 
-    public init(_ subject: String, title: String, body: String, actions: [(key: String, label: String)] = []) {
+    public init(
+        _ subject: String, title: String, body: String, actions: [(key: String, label: String)] = [],
+        stays: Bool = false
+    ) {
         self.subject = subject
         self.title = title
         self.body = body
         self.actions = actions
+        self.stays = stays
     }
 }
 
@@ -76,7 +82,8 @@ public struct Notice: Sendable {
                 .string("Dogear"), .uint32(number ?? 0), .string(icon), .string(notice.title),
                 .string(escaped(notice.body)),
                 .strings(Self.dismissal + notice.actions.flatMap { [$0.key, $0.label] }),
-                .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]), .int32(-1),
+                .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]),
+                .int32(notice.stays ? 0 : -1),
             ], timeout: 5_000_000
         ) { [weak self] in self?.answered($0, subject) }
     }
