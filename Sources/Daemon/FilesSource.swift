@@ -23,7 +23,7 @@ struct FilesSource: Source {
             throw SourceError(error)
         }
         let item = opened.item
-        if id.source == "file", item.id != id {
+        if id.source == "file", item.id != id, await !isSuccessor(item, of: id) {
             throw SourceError(
                 .notFound, "the audio at \(await known(id) ?? "its old place") is another one now; play it by its path")
         }
@@ -42,6 +42,14 @@ struct FilesSource: Source {
             let place = item.place(from: old.item, old.place.position)
         else { return nil }
         return Place(item: item.id, position: place, duration: item.duration, updated: old.place.updated)
+    }
+
+    /// What was asked for has changed, and is still the same to a listener.
+    private func isSuccessor(_ item: Item, of id: ItemID) async -> Bool {
+        guard let old = (try? await store.item(id)) ?? nil, let place = (try? await store.place(of: id)) ?? nil else {
+            return false
+        }
+        return item.place(from: old, place.position) != nil
     }
 
     private func path(of id: ItemID) async throws(LocalFilesError) -> String {

@@ -64,7 +64,7 @@ final class Ears: Sendable {
                 guard needle.reel.isStream(track) || isBroken else { return false }
                 return needle.reel.isCutShort(track, at: position + .seconds(10))
             },
-            if: { track in !crate.has(track) || crate.isReady(track) })
+            if: { track in (!crate.has(track) || crate.isReady(track)) && !crate.stamps.isGone(track) })
         guard let next else { return }
         if let feed = crate.feedFromStart(of: next) {
             Pipeline.set(feed, on: pipeline.element)

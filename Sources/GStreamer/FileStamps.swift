@@ -33,6 +33,12 @@ final class FileStamps: Sendable {
         known.withLock { $0[track] = stamp }
     }
 
+    /// What is not there would end the sound of the one before, of which a second is left. May wait for the disk.
+    func isGone(_ track: Int) -> Bool {
+        guard case .file(let path) = tracks[track].audio else { return false }
+        return access(path, R_OK) != 0
+    }
+
     /// Where it ends before its stated length, this is why. May wait for the disk.
     func isBroken(_ track: Int) -> Bool {
         guard case .file(let path) = tracks[track].audio else { return false }

@@ -1,14 +1,18 @@
 extension Item {
     /// Where a place in what was at this path before is now: tags were changed, a download has come further, or a folder got
     /// another file. Items of this computer are named after their content, so that this is another one.
-    /// - Returns: nil where it is something else, or that place is not there.
+    /// - Returns: nil where it is something else. Where what was heard is gone, the start of what came behind it; nil if that is
+    ///   gone as well.
     public func place(from old: Item, _ place: BookTime) -> BookTime? {
-        guard let index = old.tracks.lastIndex(where: { $0.start <= place }) else { return nil }
-        let offset = place - old.tracks[index].start
-        guard let track = tracks.first(where: { $0.audio == old.tracks[index].audio }), offset < track.duration,
-            kind == old.kind, isLike(old)
-        else { return nil }
-        return track.start + offset
+        guard kind == old.kind, isLike(old), let index = old.tracks.lastIndex(where: { $0.start <= place }) else {
+            return nil
+        }
+        for before in old.tracks[index...] {
+            let offset = max(.zero, place - before.start)
+            guard let now = tracks.first(where: { $0.audio == before.audio }), offset < now.duration else { continue }
+            return now.start + offset
+        }
+        return nil
     }
 
     /// Most of what there was is there as it was, or has grown under its old title.

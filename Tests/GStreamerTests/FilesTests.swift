@@ -151,6 +151,17 @@ import Testing
         #expect(place >= .second && place < .seconds(14), "\(place)")
     }
 
+    @Test func theNextFileIsGoneAndThisOneIsHeardToItsEnd() async throws {
+        let paths = try (0..<2).map { try Sounds.tone("gone-\($0).mp3", seconds: 4, offset: Double($0) * 4) }
+        let rig = Rig("gone")
+        _ = try await rig.open(files(paths, seconds: 4), at: .seconds(1))
+        try #require(unlink(paths[1]) == 0)
+        try await rig.play(until: .seconds(3.9), hearing: 2.8)
+        rig.engine.play(rig.load)
+        guard case .failed(.unreadable(track: 1, _)) = try await rig.word() else { throw Reports.Silence() }
+        #expect(abs(try #require(rig.engine.position(rig.load)).seconds - 4) < 0.1)
+    }
+
     /// Files shorter than what the pipeline reads ahead: several are handed over before the first is heard.
     @Test func veryShortFilesKeepTheirPlaces() async throws {
         let paths = try (0..<8).map { try Sounds.tone("short\($0).flac", seconds: 0.4, offset: Double($0) * 0.4) }

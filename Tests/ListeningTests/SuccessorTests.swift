@@ -16,7 +16,11 @@ import Testing
         let book = item(.book, "Book", [("/b/1", 100), ("/b/2", 100), ("/b/3", 100)])
         let more = item(.book, "Book", [("/b/0", 30), ("/b/1", 100), ("/b/2", 100), ("/b/3", 100)])
         #expect(more.place(from: book, .seconds(150)) == .seconds(180))
-        #expect(item(.book, "Book", [("/b/1", 100), ("/b/3", 100)]).place(from: book, .seconds(150)) == nil)
+        let without = item(.book, "Book", [("/b/1", 100), ("/b/3", 100)])
+        #expect(without.place(from: book, .seconds(150)) == .seconds(100), "what came behind what is gone")
+        #expect(without.place(from: book, .seconds(250)) == .seconds(150))
+        let front = item(.book, "Book", [("/b/1", 100), ("/b/2", 100)])
+        #expect(front.place(from: book, .seconds(250)) == nil)
         #expect(item(.book, "New", [("/b/2", 100), ("/b/9", 99)]).place(from: book, .seconds(150)) == nil)
     }
 }
