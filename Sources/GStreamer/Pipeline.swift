@@ -28,6 +28,8 @@ final class Pipeline {
     /// Played at another rate since the last ``rewind()``.
     private var hasStretched = false
     private var isClosed = false
+    /// The same for its own threads.
+    private let isOver = Locked(false)
     /// The clock that is watched; only compared.
     private var watched: UnsafeMutablePointer<GstClock>?
     private var clockWatch = ClockWatch()
@@ -238,8 +240,11 @@ final class Pipeline {
             gst_element_set_bus(sink.element, bus)
             gst_object_unref(bus)
         }
+        let isOver = isOver
         let open: @Sendable () -> Void = {
             let isOpen = gst_element_set_state(sink.element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE
+            // The pipeline may have been freed before this came to it.
+            if isOver.withLock({ $0 }) { gst_element_set_state(sink.element, GST_STATE_NULL) }
             if isAlone { gst_element_set_bus(sink.element, nil) }
             sink.release()
             done(isOpen)
@@ -371,13 +376,14 @@ final class Pipeline {
         isClosed = true
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
         let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
-        let isOver = Monitor(false)
+        isOver.withLock { $0 = true }
+        let isFree = Monitor(false)
         let free: @Sendable () -> Void = {
             remains.free()
-            isOver.change { $0 = true }
+            isFree.change { $0 = true }
         }
         guard onOwnThread(free) else { return free() }
-        if !isHeldUp { _ = isOver.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
+        if !isHeldUp { _ = isFree.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
     }
 
     deinit { close() }
