@@ -58,8 +58,8 @@ extension Service: @LoopActor LauncherFace {
         guard ItemID(id) != nil else { return log.notice("a launcher chose what is no item") }
         Task { @LoopActor in
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
-                // There is no window to say it in; 'dogear status' does, and the log.
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])
+                self.notices?.cannotPlay(error)
             }
         }
     }

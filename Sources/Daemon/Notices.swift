@@ -7,11 +7,13 @@ internal import Machine
 internal import SDBus
 
 /// The few things a listener is told without having asked, where the desktop shows notifications and the setting wants
-/// it: that a server needs a new login, that it has not got what was heard for a day, and that listening is about to end.
+/// it: that a server needs a new login, that it has not got what was heard for a day, and that listening is about to end;
+/// and, having asked in a launcher, that it does not begin.
 @LoopActor final class Notices {
     private enum Subject {
         static let unsent = "unsent"
         static let sleep = "sleep"
+        static let choice = "choice"
         static func login(_ account: String) -> String { "login \(account)" }
     }
 
@@ -50,6 +52,11 @@ internal import SDBus
     }
 
     func signedIn(_ account: String) { notifier.withdraw(Subject.login(account)) }
+
+    /// What a launcher chose: there is no other window to say it in.
+    func cannotPlay(_ error: ControlError) {
+        show(Notice(Subject.choice, title: "That cannot be played", body: error.message))
+    }
 
     /// What waits for a server may have changed.
     func lookAtUnsent() {

@@ -197,6 +197,13 @@ import Testing
             // Launchers wait for nobody.
             await house.server.stop()
             #expect(try await house.gnomeSearch("GetInitialResultSet", "['rooms']").contains(Library.files))
+            // They have no window either: what does not come is told where it is seen.
+            let desk = try await FakeNotifications(on: house.bus.address)
+            _ = try await house.gnomeSearch("ActivateResult", "'\(id)'", "['tide']", "uint32 0")
+            _ = try await house.gnomeSearch("ActivateResult", "'file:gone'", "['gone']", "uint32 0")
+            let told = try await eventually("a notification") { await desk.shown.last }
+            #expect(told.title == "That cannot be played" && !told.body.isEmpty, "\(told)")
+            await desk.leave()
         }
     }
 
