@@ -13,6 +13,8 @@ public enum ControlName {
     public static let bus = "org.dogear.Dogear"
     public static let path = "/org/dogear/Dogear"
     public static let interface = "org.dogear.Dogear1"
+    /// In the log of a daemon that does not, before the reason.
+    public static let cannotStart = "dogear cannot start"
     /// The methods that change nothing: to call them twice is to call them once.
     public static let questions: Set<String> = [
         "Accounts", "AllBookmarks", "Bookmarks", "Browse", "Chapters", "Continue", "Doctor", "GetSetting", "History",

@@ -69,7 +69,7 @@ private func blockedSignals() -> sigset_t {
         do {
             try await start()
         } catch {
-            log.error("dogear cannot start", metadata: ["why": "\(error)"])
+            log.error("\(ControlName.cannotStart)", metadata: ["why": "\(error)"])
             end(1)
         }
     }

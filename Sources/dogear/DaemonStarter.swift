@@ -2,6 +2,7 @@ import Control
 import DBus
 import Glibc
 import SDBus
+import Terminal
 
 /// Starts this same program as the daemon, where the bus has no way to: detached from the terminal, writing its log to
 /// a file in the state folder.
@@ -19,8 +20,9 @@ struct DaemonStarter {
         let log = try Self.openLog()
         defer { close(log) }
         do throws(BusError) { try bus.watch(peer) } catch { throw ControlError(.failed, error.message) }
+        let start = lseek(log, 0, SEEK_END)
         let process = try spawn(log: log)
-        try wait(for: process)
+        try wait(for: process, log: Self.logFile, from: start)
     }
 
     /// - Returns: where a daemon that was started directly writes its log; nil without a home.
@@ -114,10 +116,25 @@ struct DaemonStarter {
         }
     }
 
+    /// - Returns: what a daemon that would not start wrote as its reason behind `start`; nil if it said none.
+    private static func reason(in log: String, from start: off_t) -> String? {
+        let file = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = pread(file, &bytes, bytes.count, start)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let line = text.split(separator: "\n").last { $0.contains(refusal) }
+        return line?.firstRange(of: refusal).map { Clean.line(text[$0.upperBound...].prefix { $0 != "\n" }) }
+    }
+
+    /// As the log has it.
+    private static let refusal = "\(ControlName.cannotStart)\twhy="
+
     /// Waits for the name's owner, and looks now and then whether the process has ended meanwhile. One that ended
     /// because another daemon was faster is no failure.
-    private func wait(for process: pid_t) throws {
-        let file = Self.logFile ?? "its log"
+    private func wait(for process: pid_t, log: String?, from start: off_t) throws {
+        let file = log ?? "its log"
         let clock = ContinuousClock()
         let end = clock.now + Self.deadline
         do throws(BusError) {
@@ -125,7 +142,8 @@ struct DaemonStarter {
                 if try bus.next(within: .milliseconds(100)) == .appeared { return }
                 if waitpid(process, nil, WNOHANG) == process {
                     if try bus.hasOwner(peer.name) { return }
-                    throw .failed("the daemon ended while it started; \(file) tells why")
+                    let reason = log.flatMap { Self.reason(in: $0, from: start) }
+                    throw .failed(reason ?? "the daemon ended while it started; \(file) tells why")
                 }
             }
         } catch {

@@ -128,6 +128,9 @@ import Testing
             let second = try await house.run(Child.built("dogear"), ["daemon"], environment: elsewhere)
             #expect(second.code == 1 && second.errors.contains("another session"), "\(second)")
             #expect(second.errors.contains("--profile"))
+            // The same from a command that starts it.
+            let asked = try await house.run(Child.built("dogear"), ["status"], environment: elsewhere)
+            #expect(asked.code == 1 && asked.errors.contains("another session"), "\(asked)")
             // Who leaves makes room for the next.
             try await house.kill()
             let third = try await house.run(Child.built("dogear"), ["status"], environment: elsewhere)
