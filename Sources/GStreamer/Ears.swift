@@ -18,6 +18,9 @@ final class Ears: Sendable {
     private let opening = Locked<Audio?>(nil)
     /// What the sound server last said it plays through.
     private let device = Locked<String?>(nil)
+    private let stirred = Atomic<UInt64>(0)
+    /// How often something of a file on disk has been read, or decoded.
+    var stirs: UInt64 { stirred.load(ordering: .relaxed) }
     /// Before a new segment counts as begun. Only touched on the sink's streaming thread.
     private let buffersToCome = Atomic(0)
     /// Where the bytes of streams come from.
@@ -41,6 +44,8 @@ final class Ears: Sendable {
         HandOver.take()
         return Unmanaged<Ears>.fromOpaque(context!).takeUnretainedValue()
     }
+
+    func stir() { stirred.add(1, ordering: .relaxed) }
 
     func willOpen(_ audio: Audio) { opening.withLock { $0 = audio } }
 
@@ -88,6 +93,7 @@ final class Ears: Sendable {
         // A hole in a file is passed over. One of a minute and more is an end that nobody should be sent to.
         if dogear_has_property(element, "max-errors") != 0 { dogear_set_int(element, "max-errors", Self.longestHole) }
         switch String(cString: factory) {
+        case "filesrc": watch(reading: element)
         case "decodebin": Batches.lengthen(element)
         case "multiqueue": Batches.gather(in: element)
         case "typefind":
@@ -96,6 +102,18 @@ final class Ears: Sendable {
         }
         guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
         if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
+    }
+
+    /// A parser may have to read much of a file on a slow disk before anything comes of it.
+    private func watch(reading source: Element) {
+        guard let pad = gst_element_get_static_pad(source, "src") else { return }
+        gst_pad_add_probe(
+            pad, GST_PAD_PROBE_TYPE_BUFFER,
+            { _, _, context in
+                Ears.of(context).stir()
+                return GST_PAD_PROBE_OK
+            }, Unmanaged.passUnretained(self).toOpaque(), nil)
+        gst_object_unref(pad)
     }
 
     private static let desktopEntry = "org.dogear.Dogear"

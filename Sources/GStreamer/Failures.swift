@@ -66,6 +66,8 @@ extension Complaint {
         case (.file, .resource, Resource.read): "the disk it is on cannot be read"
         case (_, .stream, Stream.typeNotFound): "it is empty or in no known format"
         case (_, .stream, Stream.wrongType): "it is not audio"
+        // What a demuxer says that knows no more either.
+        case (.other, .stream, Stream.failed) where text.hasPrefix("Internal data"): Vigil.reason
         default: plain(text)
         }
     }

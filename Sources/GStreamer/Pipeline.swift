@@ -177,6 +177,7 @@ final class Pipeline {
         }
         probe(filter, Self.buffers, context) { pad, info, context in
             let ears = Ears.of(context)
+            ears.stir()
             if ears.segments.isBeforeTarget(info!) { return GST_PAD_PROBE_DROP }
             guard let buffer = dogear_probe_buffer(info) else { return GST_PAD_PROBE_OK }
             return ears.silences.keeps(buffer, on: pad!) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
@@ -294,6 +295,9 @@ final class Pipeline {
 
     /// Something that is heard has come since the file was opened or sought in.
     var hasSound: Bool { ears.segments.hasSound }
+
+    /// See ``Ears/stirs``.
+    var stirs: UInt64 { ears.stirs }
 
     /// How much longer there will be sound if nothing more is read.
     var supply: BookTime {

@@ -78,6 +78,9 @@ final class Turn {
     var patience: Task<Void, Never>?
     /// Seconds after which a file that does not open, and says nothing, is given up.
     let openingLimit: Double
+    /// Looks whether something still comes of a file on disk.
+    var vigil = Vigil()
+    var looking: Task<Void, Never>?
     var isFading = false
     /// Messages with an older stamp are about what was before.
     var since: UInt64 = 0
@@ -103,6 +106,7 @@ final class Turn {
 
     func close(isHeldUp: Bool = false) {
         patience?.cancel()
+        looking?.cancel()
         resting?.cancel()
         clockCheck?.cancel()
         jump?.cancel()
@@ -239,6 +243,7 @@ final class Turn {
         case .rested:
             resting = nil
             if case .steady = phase { applyPlaying() }
+        case .look: if stamp == since { look() }
         case .clockDue: if stamp >= since, case .steady = phase { checkClock() }
         case .jumps: if stamp >= since { tellJumps() }
         case .slow:

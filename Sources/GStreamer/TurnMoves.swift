@@ -52,6 +52,7 @@ extension Turn {
         movedAt = nil
         letGo()
         patience?.cancel()
+        looking?.cancel()
         followMixer()
         pipeline.rewind()
         since = needle.open(spot.track)
@@ -141,6 +142,7 @@ extension Turn {
         self.isFresh = isFresh
         let offset = spot.offset - needle.origin
         guard isFed(spot.track) else {
+            beginVigil()
             if !pipeline.seek(to: offset, rate: rate) { refused(spot, purpose) }
             return
         }

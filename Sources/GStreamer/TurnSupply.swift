@@ -10,6 +10,7 @@ extension Turn {
         isPlaying = playing
         pipeline.set(playing: playing)
         needle.runs(at: playing ? pipelineRate : nil)
+        beginVigil()
         if playing {
             watchClock()
             watchDevices()
