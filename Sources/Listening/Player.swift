@@ -109,8 +109,9 @@ public struct Player: Sendable {
     static let longestOverrun: Int64 = 3_600_000_000
     /// Where the listener was at ``listeningSince``.
     var listeningFrom = BookTime.zero
-    /// Microseconds between two ticks, of which there is one a second.
-    static let longestGap: Int64 = 10_000_000
+    /// Microseconds between two ticks, of which there is one a second: on a busy machine it may be two seconds late, while
+    /// the sound goes on.
+    static let longestGap: Int64 = 3_000_000
     /// How often in a row that was mended in vain.
     var stands = 0
     /// Where the last jump of this load led, and when.

@@ -9,12 +9,18 @@ struct Desk {
     /// Where the engine would say the sound is.
     var sound: BookTime?
     var effects: [Player.Effect] = []
+    /// What was listened to while time passed, and was told meanwhile: it goes with what is told next, and went with the
+    /// last.
+    private var owed = BookTime.zero
+    private var told = BookTime.zero
     /// The server has no other device's place to tell, and says so at once.
     var isAnswered = true
 
     @discardableResult
     mutating func send(_ event: Player.Event) -> [Player.Effect] {
         effects = player.handle(event, at: now, engine: sound)
+        told = .zero
+        if heard != nil { (told, owed) = (owed, .zero) }
         for effect in effects {
             switch effect {
             case .load(_, _, let place, _, _): sound = place
@@ -27,8 +33,20 @@ struct Desk {
         return effects
     }
 
-    /// Time passes; sound goes on where it plays.
+    /// Time passes, with a tick each second as in the daemon: without, it would pass for one that stood still.
     mutating func pass(_ seconds: Double) {
+        var rest = seconds
+        while player.phase == .playing, rest > 2 {
+            passUnseen(1)
+            rest -= 1
+            send(.tick)
+            owed = heard?.listened ?? owed
+        }
+        passUnseen(rest)
+    }
+
+    /// Time passes; sound goes on where it plays.
+    mutating func passUnseen(_ seconds: Double) {
         now.monotonic += Int64(seconds * 1_000_000)
         now.wall += Int64(seconds * 1000)
         if player.phase == .playing, !player.isBuffering, let place = sound {
@@ -46,7 +64,9 @@ struct Desk {
 
     var position: Double { player.position(engine: sound).seconds }
     var heard: Player.Heard? {
-        effects.lazy.compactMap { if case .heard(let heard) = $0 { heard } else { nil } }.last
+        effects.lazy.compactMap { if case .heard(let heard) = $0 { heard } else { nil } }.last.map {
+            Player.Heard(item: $0.item, place: $0.place, listened: told + $0.listened, why: $0.why)
+        }
     }
     var isSeeked: Bool { effects.contains(.seeked) }
 }
@@ -256,12 +276,13 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
             desk.open(plain, at: .seconds(50))
             desk.pass(1)
             desk.send(.tick)
-            desk.pass(seconds)
+            desk.passUnseen(seconds)
             desk.send(event(desk))
             return desk
         }
-        for event in [{ _ in .tick }, { .report(EngineReport($0.player.load, .ended)) }] as [(Desk) -> Player.Event] {
-            var desk = frozen(40, then: event)
+        let tick: (Desk) -> Player.Event = { _ in .tick }
+        for (seconds, event) in [(40, tick), (3.1, tick), (40, { .report(EngineReport($0.player.load, .ended)) })] {
+            var desk = frozen(seconds, then: event)
             let load = desk.player.load
             #expect(desk.effects == [.seek(load, to: .seconds(51)), .start(load), .seeked])
             #expect(desk.position == 51 && desk.player.phase == .playing && !desk.player.isFinished)
@@ -276,7 +297,7 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         let moved = frozen(40) { _ in .seek(to: .seconds(20)) }
         #expect(moved.position == 20)
         // What is only late was heard.
-        #expect(frozen(8) { _ in .tick }.position == 59)
+        #expect(frozen(3) { _ in .tick }.position == 54)
     }
 
     @Test func whileTheNextIsOpenedNothingIsMoved() {
