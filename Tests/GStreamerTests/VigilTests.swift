@@ -1,3 +1,4 @@
+import Glibc
 import Listening
 import TestSupport
 import Testing
@@ -17,6 +18,27 @@ import Testing
         let heldUp = Array(repeating: (stirs: UInt64(9), isHeldUp: true), count: 20)
         #expect(end(heldUp) == nil)
         #expect(end(heldUp + Array(repeating: (9, false), count: 9)) == 19 + Vigil.limit)
+    }
+
+    /// A pipe into which nobody writes any more, and which nobody closes.
+    @Test func whatBringsNothingMoreFailsWhereTheSoundEnded() async throws {
+        let path = "\(Sounds.folder)/stalls.mp3"
+        try Sounds.run(["mkfifo", path])
+        let pipe = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        defer { close(pipe) }
+        let bytes = try Sounds.read(try Sounds.tone("short.mp3", seconds: 3, options: ["-b:a", "64k"]))
+        #expect(write(pipe, bytes, bytes.count) == bytes.count)
+        let reports = Reports()
+        let engine = GStreamerEngine(
+            sink: "fakesink sync=true", bytes: LoopbackBytes(), patience: Double(4 * Sanitizer.patience),
+            report: reports.add)
+        let load = LoadID(number: 7)
+        engine.load(load, tracks: files([path], seconds: 60), at: .zero, rate: 1, volume: 1)
+        #expect(try await reports.nextWord(load) == .ready(at: .zero))
+        engine.play(load)
+        #expect(try await reports.nextWord(load) == .failed(.unreadable(track: 0, reason: Vigil.reason)))
+        #expect((2...3.2).contains(try #require(engine.position(load)).seconds))
+        engine.unload()
     }
 
     /// Two of half a minute, one behind the other, each with a number of its own.
