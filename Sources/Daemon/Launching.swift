@@ -57,9 +57,11 @@ extension Service: @LoopActor LauncherFace {
         // Nothing of ours; as words it might mean anything.
         guard ItemID(id) != nil else { return log.notice("a launcher chose what is no item") }
         Task { @LoopActor in
+            let before = self.opening
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])
-                self.notices?.cannotPlay(error)
+                // Unless something else was asked for meanwhile.
+                if self.opening <= before + 1 { self.notices?.cannotPlay(error) }
             }
         }
     }
