@@ -27,9 +27,9 @@ final class Pipeline {
     private let ears: Ears
     /// Played at another rate since the last ``rewind()``.
     private var hasStretched = false
-    private var isClosed = false
-    /// The same for its own threads.
-    private let isOver = Locked(false)
+    /// Also for the thread that opens its sink.
+    private let closed = Locked(false)
+    private var isClosed: Bool { closed.withLock { $0 } }
     /// The clock that is watched; only compared.
     private var watched: UnsafeMutablePointer<GstClock>?
     private var clockWatch = ClockWatch()
@@ -241,11 +241,11 @@ final class Pipeline {
             gst_element_set_bus(sink.element, bus)
             gst_object_unref(bus)
         }
-        let isOver = isOver
+        let closed = closed
         let open: @Sendable () -> Void = {
             let isOpen = gst_element_set_state(sink.element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE
             // The pipeline may have been freed before this came to it.
-            if isOver.withLock({ $0 }) { gst_element_set_state(sink.element, GST_STATE_NULL) }
+            if closed.withLock({ $0 }) { gst_element_set_state(sink.element, GST_STATE_NULL) }
             if isAlone { gst_element_set_bus(sink.element, nil) }
             sink.release()
             done(isOpen)
@@ -377,10 +377,9 @@ final class Pipeline {
     /// - Parameter isHeldUp: it is known to be.
     func close(isHeldUp: Bool = false) {
         guard !isClosed else { return }
-        isClosed = true
+        closed.withLock { $0 = true }
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
         let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
-        isOver.withLock { $0 = true }
         let isFree = Monitor(false)
         let free: @Sendable () -> Void = {
             remains.free()
