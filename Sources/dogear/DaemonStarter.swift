@@ -22,7 +22,7 @@ struct DaemonStarter {
         do throws(BusError) { try bus.watch(peer) } catch { throw ControlError(.failed, error.message) }
         let start = lseek(log, 0, SEEK_END)
         let process = try spawn(log: log)
-        try wait(for: process, log: Self.logFile, from: start)
+        try wait(for: process, log: log, from: start)
     }
 
     /// - Returns: where a daemon that was started directly writes its log; nil without a home.
@@ -40,7 +40,7 @@ struct DaemonStarter {
         makeFolders(folder)
         var facts = stat()
         if stat(file, &facts) == 0, facts.st_size > largestLog { rename(file, file + ".1") }
-        let log = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let log = open(file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard log >= 0 else {
             complain("no log is kept: cannot write \(file): \(String(cString: strerror(errno)))")
             return try openNothing()
@@ -117,15 +117,11 @@ struct DaemonStarter {
     }
 
     /// - Returns: what a daemon that would not start wrote as its reason behind `start`; nil if it said none.
-    private static func reason(in log: String, from start: off_t) -> String? {
-        let file = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
+    private static func reason(in log: Int32, from start: off_t) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = pread(file, &bytes, bytes.count, start)
-        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        let line = text.split(separator: "\n").last { $0.contains(refusal) }
-        return line?.firstRange(of: refusal).map { Clean.line(text[$0.upperBound...].prefix { $0 != "\n" }) }
+        let count = pread(log, &bytes, bytes.count, start)
+        let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        return lines.compactMap { line in line.firstRange(of: refusal).map { Clean.line(line[$0.upperBound...]) } }.last
     }
 
     /// As the log has it.
@@ -133,8 +129,8 @@ struct DaemonStarter {
 
     /// Waits for the name's owner, and looks now and then whether the process has ended meanwhile. One that ended
     /// because another daemon was faster is no failure.
-    private func wait(for process: pid_t, log: String?, from start: off_t) throws {
-        let file = log ?? "its log"
+    private func wait(for process: pid_t, log: Int32, from start: off_t) throws {
+        let file = Self.logFile ?? "its log"
         let clock = ContinuousClock()
         let end = clock.now + Self.deadline
         do throws(BusError) {
@@ -142,7 +138,7 @@ struct DaemonStarter {
                 if try bus.next(within: .milliseconds(100)) == .appeared { return }
                 if waitpid(process, nil, WNOHANG) == process {
                     if try bus.hasOwner(peer.name) { return }
-                    let reason = log.flatMap { Self.reason(in: $0, from: start) }
+                    let reason = Self.reason(in: log, from: start)
                     throw .failed(reason ?? "the daemon ended while it started; \(file) tells why")
                 }
             }
