@@ -19,7 +19,8 @@ struct Queue: DogearCommand {
 
             When an item has come to its end, or 'dogear next' leaves its last chapter, the first of the queue is taken \
             out and played. With nothing in it playing ends, or goes on with the next of the series or podcast that was \
-            not finished before, by the setting queue.end. What cannot be opened stays, and 'dogear status' says why.
+            not finished before, by the setting queue.end. What cannot be opened stays, and 'dogear status' says why; \
+            'dogear next' goes on past it.
 
             Shuffled, what waits keeps its numbers, and which of it is next is told. The order by lot stays the same when \
             something is added or taken out; what was added with --next comes first.
