@@ -116,7 +116,7 @@ extension Service {
         case .ended:
             self.trouble = nil
             log.notice("the journal is written again")
-        case .renewed:
+        case .renewed, .replaced:
             notice = trouble.notice
             log.error("the journal was made anew", metadata: ["why": "\(trouble.notice ?? "")"])
         }

@@ -9,6 +9,8 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     private var refuge: Refuge?
     /// Which file the path named when it was opened; nil for a database in memory.
     private var identity: FileIdentity?
+    /// When a damaged one was last replaced.
+    private var replaced: ContinuousClock.Instant?
     var isFailing = false
     var checkpointIsDue = false
     /// What could not be written, the oldest first.
@@ -50,6 +52,19 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         database = renewed
         identity = FileIdentity(of: path)
         return aside
+    }
+
+    /// Sets the damaged file aside and begins a new one with what can be read of it.
+    /// - Returns: false: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled.
+    func replace(deviceID: String) throws -> (isDone: Bool, notice: StoreNotice?) {
+        guard identity != nil, replaced.map({ .now - $0 > .seconds(60) }) ?? true else { return (false, nil) }
+        replaced = .now
+        try? Opening.keepLog(of: database)
+        let (fresh, notice) = try Opening(path: path).open()
+        try fresh.write { try Opening.setDeviceID(deviceID, $0) }
+        database = fresh
+        identity = FileIdentity(of: path)
+        return (true, notice)
     }
 
     /// Room enough for the log to grow.

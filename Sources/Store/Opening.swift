@@ -23,6 +23,20 @@ struct Opening {
         return try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'deviceId'") ?? ""
     }
 
+    static func setDeviceID(_ id: String, _ db: Database) throws {
+        try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('deviceId', ?)", [id])
+    }
+
+    /// For a database another is to take the place of: else it would take the new one's log, of the same name, away with
+    /// it when it is closed.
+    static func keepLog(of old: DatabaseQueue) throws {
+        try old.writeWithoutTransaction { db in
+            var keeps: Int32 = 1
+            let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
+    }
+
     /// A new file with all that is in a database whose own is gone.
     /// - Returns: where what was found in its place is now.
     func renew(from old: DatabaseQueue) throws -> (DatabaseQueue, aside: String?) {
@@ -33,12 +47,7 @@ struct Opening {
         let copy = try DatabaseQueue(path: fresh)
         try old.backup(to: copy)
         try copy.close()
-        // Else it would take the new one's log, of the same name, away with it when it is closed.
-        try old.writeWithoutTransaction { db in
-            var keeps: Int32 = 1
-            let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
-            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-        }
+        try Self.keepLog(of: old)
         let aside = access(path, F_OK) == 0 ? try setAside("replaced") : nil
         // A log that was left behind would be taken for the new one's.
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }

@@ -6,10 +6,12 @@ internal import Synchronization
 /// The journal: where the listener is, what was listened to and not yet delivered, accounts, cached descriptions.
 ///
 /// One connection on one serial line: everything is done in the order in which it was given, and a read sees what was
-/// given before it. A database whose file was removed meanwhile is made anew before the next write. SQLite keeps a write-ahead log with `synchronous = NORMAL`: a commit survives the death of the
-/// process at any moment, and the death of the machine once a checkpoint has called fsync. A checkpoint follows the
-/// first write after the last one by ten seconds, and every ``flush()``; so a power cut loses ten seconds and the time
-/// one write takes, within the fifteen that are promised.
+/// given before it. A database whose file was removed meanwhile, or is damaged, is made anew before the next write.
+///
+/// SQLite keeps a write-ahead log with `synchronous = NORMAL`: a commit survives the death of the process at any moment,
+/// and the death of the machine once a checkpoint has called fsync. A checkpoint follows the first write after the last
+/// one by ten seconds, and every ``flush()``; so a power cut loses ten seconds and the time one write takes, within the
+/// fifteen that are promised.
 public final class Store: Sendable {
     /// A uuid made once for this database: what servers know this installation by.
     public let deviceID: String
@@ -110,7 +112,7 @@ public final class Store: Sendable {
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await onLine { try self.keeper.read(body) }
+        try await onLine { try self.mended { try self.keeper.read(body) } }
     }
 
     private func onLine<Value: Sendable>(
@@ -139,15 +141,17 @@ public final class Store: Sendable {
 
     /// On the line.
     private func commit(_ entries: [Entry]) throws {
-        if keeper.isGone {
-            let aside = try keeper.renew()
-            onTrouble(.renewed(path: path, setAside: aside))
-        }
-        try keeper.database.writeWithoutTransaction { db in
-            try db.inTransaction(.immediate) {
-                for entry in keeper.held { try entry.write(to: db) }
-                for entry in entries { try entry.write(to: db) }
-                return .commit
+        try mended {
+            if keeper.isGone {
+                let aside = try keeper.renew()
+                onTrouble(.renewed(path: path, setAside: aside))
+            }
+            try keeper.database.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    for entry in keeper.held { try entry.write(to: db) }
+                    for entry in entries { try entry.write(to: db) }
+                    return .commit
+                }
             }
         }
         keeper.letGo()
@@ -165,6 +169,17 @@ public final class Store: Sendable {
         }
     }
 
+    /// On the line. Does it once more in a new database, if this one turns out to be damaged.
+    private func mended<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch {
+            guard case .damaged = StoreError(error, path: path) else { throw error }
+            let (isDone, notice) = try keeper.replace(deviceID: deviceID)
+            guard isDone else { throw error }
+            if let notice { onTrouble(.replaced(notice)) }
+            return try body()
+        }
+    }
+
     private func leaveRefuge(isUrgent: Bool) {
         if keeper.leaveRefuge(isUrgent: isUrgent) { recovered() }
     }
@@ -177,7 +192,7 @@ public final class Store: Sendable {
     /// On the line. The write-ahead log reaches the disk first, then what it says reaches the database.
     private func checkpoint() throws {
         keeper.checkpointIsDue = false
-        try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+        try mended { try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) } }
     }
 
     /// On the line.

@@ -8,7 +8,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case full(path: String)
     /// A later dogear has changed the shape of the database; it was not touched.
     case newer(path: String)
-    /// SQLite says that the file is not what it wrote. At the next start it is set aside.
+    /// SQLite says that the file is not what it wrote, and a new one could not be begun.
     case damaged(path: String)
     /// Another process held the database for longer than five seconds.
     case busy(path: String)
@@ -24,7 +24,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newer(let path):
             "\(path) was written by a later version of dogear; install that again, or move the file away to begin anew"
         case .damaged(let path):
-            "\(path) is damaged; start dogear again and it will be set aside, and a new one begun with what can be read"
+            "\(path) is damaged, and it cannot be set aside; make its folder writable: what is known is written then"
         case .busy(let path): "another program keeps \(path) locked; end it and try again"
         case .failed(let path, let code, let text): "the database \(path) failed: \(text) (SQLite \(code))"
         }
@@ -54,12 +54,12 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Of the surroundings, not of what was written: worth trying again.
+    /// Of the surroundings or of the file, not of what was written: worth trying again.
     var mayPass: Bool {
         switch self {
-        case .unwritable, .full, .busy: true
+        case .unwritable, .full, .busy, .damaged: true
         case .failed(_, let code, _): code & 0xff == ResultCode.SQLITE_IOERR.rawValue
-        case .newer, .damaged: false
+        case .newer: false
         }
     }
 }
@@ -72,16 +72,22 @@ public enum StoreTrouble: Hashable, Sendable {
     case ended
     /// The database was removed while it was open, and made anew from what it held.
     case renewed(path: String, setAside: String?)
+    /// It turned out to be damaged while it was open, and was set aside.
+    case replaced(StoreNotice)
 
     /// For the listener, of what is over but should be known.
     public var notice: String? {
-        guard case .renewed(let path, let aside) = self else { return nil }
-        let found = aside.map { "; the file that was found in its place is kept as \($0)" } ?? ""
-        return "\(path) was removed while dogear ran; it was made anew, with all that was in it\(found)"
+        switch self {
+        case .began, .ended: return nil
+        case .renewed(let path, let aside):
+            let found = aside.map { "; the file that was found in its place is kept as \($0)" } ?? ""
+            return "\(path) was removed while dogear ran; it was made anew, with all that was in it\(found)"
+        case .replaced(let notice): return "\(notice)"
+        }
     }
 }
 
-/// The journal was damaged and set aside when it was opened.
+/// The journal was damaged and set aside.
 public struct StoreNotice: Hashable, Sendable, CustomStringConvertible {
     /// Where the damaged database is now.
     public let setAside: String

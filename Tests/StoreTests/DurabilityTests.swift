@@ -135,6 +135,56 @@ import Testing
         }
     }
 
+    /// What holds the places is overwritten behind the open database's back, as a dying disk does.
+    @Test func aDatabaseDamagedWhileItIsOpenLosesNothingNew() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            try await store.write(.place(place(ulysses, 30)), .rate(ulysses, 1.5), .account(account("a")))
+            try await store.flush()
+            try await damage(path, "places")
+            for second in 1...5 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            try await store.write(.rate(emma, 2))
+            #expect(try await store.place(of: emma) == place(emma, 5))
+            try await store.flush()
+            do {
+                let found = try Store.open(at: path) { Issue.record("\($0)") }
+                #expect(found.notice == nil && found.deviceID == store.deviceID)
+                #expect(try await found.place(of: emma) == place(emma, 5))
+                #expect(try await found.rate(of: ulysses) == 1.5)
+                #expect(try await found.rate(of: emma) == 2)
+                #expect(try await found.accounts() == [account("a")])
+            }
+            // Another within the minute is not set aside too, but nothing is dropped.
+            try await damage(path, "places")
+            store.journal(place: place(emma, 6), stretch: nil, at: 1)
+            await #expect(throws: StoreError.damaged(path: path)) { try await store.flush() }
+            trouble.finish()
+            let told = await Array(troubles)
+            guard told.count == 2, case .replaced(let notice) = told.first else {
+                Issue.record("\(told)")
+                return
+            }
+            #expect(told.last == .began(.damaged(path: path)))
+            #expect(FileManager.default.fileExists(atPath: notice.setAside) && told[0].notice == "\(notice)")
+        }
+    }
+
+    private func damage(_ path: String, _ table: String) async throws {
+        let page = try await DatabaseQueue(path: path).read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table]) ?? 0
+        }
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(page - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+        try file.close()
+        // Another's write is what makes the open one look at its file again.
+        try await DatabaseQueue(path: path).write {
+            try $0.execute(sql: "INSERT OR REPLACE INTO meta VALUES ('x', 'y')")
+        }
+    }
+
     @Test func aDatabaseTornAwayDoesNotEndTheProgram() async throws {
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
