@@ -77,10 +77,12 @@ public struct Login: Sendable {
     /// - Parameters:
     ///   - found: what ``find()`` gave.
     ///   - existing: the accounts there are, and were: the same user on the same server keeps the id.
+    ///   - willStore: awaited before the vault is touched, with the account's id: nobody else may write there then.
     /// - Returns: the account, with its secrets in the vault.
     /// - Throws: ``ShelfError``; after ``ShelfError/vault(_:)`` the vault is as it was.
     public func run(
-        _ method: Method, at found: Found, existing: [Account] = [], vault: any Vault
+        _ method: Method, at found: Found, existing: [Account] = [], vault: any Vault,
+        willStore: @Sendable (String) async -> Void = { _ in }
     ) async throws(ShelfError) -> Account {
         let given: Granted
         switch method {
@@ -92,13 +94,21 @@ public struct Login: Sendable {
         let account = Account(
             id: known?.id ?? UUID().uuidString.lowercased(), server: name, user: given.user, login: given.login,
             serverVersion: given.version ?? found.version, hasHeaders: !headers.isEmpty, caFile: caFile)
+        await willStore(account.id)
+        let former: String?
         do throws(VaultError) {
-            try await store(given, of: account, in: vault)
+            former = try await store(given, of: account, in: vault)
         } catch {
-            if let refresh = given.refresh { _ = try? await send(.logout(refresh), to: found.address) }
+            await logOut(given.refresh, at: found)
             throw .vault(error)
         }
+        // Nobody has the key to that any more.
+        if former != given.refresh { await logOut(former, at: found) }
         return account
+    }
+
+    private func logOut(_ refresh: String?, at found: Found) async {
+        if let refresh { _ = try? await send(.logout(refresh), to: found.address) }
     }
 
     private struct Granted {
@@ -146,25 +156,40 @@ public struct Login: Sendable {
         }
     }
 
-    /// All or nothing: on a failure the secrets of an earlier login are put back, those of a new account removed.
-    private func store(_ given: Granted, of account: Account, in vault: any Vault) async throws(VaultError) {
-        var wanted: [(SecretKey.Kind, String)] = [(given.login == .apikey ? .apikey : .access, given.bearer)]
-        if let refresh = given.refresh { wanted.insert((.refresh, refresh), at: 0) }
-        if !headers.isEmpty { wanted.append((.header, HeaderSecret.text(headers))) }
-        var before: [(SecretKey.Kind, String)] = []
-        for (kind, _) in wanted {
-            if let secret = try await vault.secret(for: SecretKey(account, kind)) { before.append((kind, secret)) }
-        }
+    /// All or nothing: on a failure the vault is as it was. What an earlier login to the account left goes.
+    /// - Returns: the refresh token of the earlier login.
+    private func store(_ given: Granted, of account: Account, in vault: any Vault) async throws(VaultError) -> String? {
+        var wanted: [SecretKey.Kind: String] = [given.login == .apikey ? .apikey : .access: given.bearer]
+        wanted[.refresh] = given.refresh
+        if !headers.isEmpty { wanted[.header] = HeaderSecret.text(headers) }
+        var before: [SecretKey.Kind: String] = [:]
+        for kind in Self.kinds { before[kind] = try await vault.secret(for: SecretKey(account, kind)) }
         do throws(VaultError) {
-            for (kind, secret) in wanted {
-                try await vault.store(secret, for: SecretKey(account, kind), label: account.secretLabel)
-            }
+            try await put(wanted, before, account, vault)
         } catch {
-            if before.isEmpty { try? await vault.removeAll(account: account.id) }
-            for (kind, secret) in before {
-                try? await vault.store(secret, for: SecretKey(account, kind), label: account.secretLabel)
+            if before.isEmpty {
+                try? await vault.removeAll(account: account.id)
+            } else {
+                try? await put(before, wanted, account, vault)
             }
             throw error
+        }
+        return before[.refresh]
+    }
+
+    /// In this order: what makes the others anew is never missing.
+    private static let kinds: [SecretKey.Kind] = [.refresh, .access, .apikey, .header]
+
+    /// Stores what is wanted and removes the rest of what there was.
+    private func put(
+        _ wanted: [SecretKey.Kind: String], _ before: [SecretKey.Kind: String], _ account: Account, _ vault: any Vault
+    ) async throws(VaultError) {
+        for kind in Self.kinds {
+            guard let secret = wanted[kind] else { continue }
+            try await vault.store(secret, for: SecretKey(account, kind), label: account.secretLabel)
+        }
+        for kind in Self.kinds where wanted[kind] == nil && before[kind] != nil {
+            try await vault.remove(SecretKey(account, kind))
         }
     }
 }

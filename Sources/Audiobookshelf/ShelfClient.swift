@@ -60,6 +60,10 @@ public actor ShelfClient {
     private var rateLimitedUntil: Int64 = 0
     /// Tokens that the vault would not take, and when to try it again.
     private var unstored: (tokens: Secrets, again: Int64)?
+    /// Another login is about to take the vault over, or this one ends: nothing more is put there.
+    private(set) var isLeavingVault = false
+    /// What is being put into the vault.
+    private var storage: Task<Void, Never>?
 
     /// - Parameters:
     ///   - report: called on no particular thread.
@@ -90,26 +94,34 @@ public actor ShelfClient {
         if since.sinceStart < began.sinceStart { began = since }
     }
 
-    /// Drops what is in memory, so that the next request reads the vault: after another login to this account.
-    public func forgetSecrets() {
-        secrets = nil
-        isSignedOut = false
-        unstored = nil
+    /// Returns once nothing is on its way into the vault; until ``takeUpVault()`` nothing more will be.
+    public func leaveVault() async {
+        isLeavingVault = true
+        _ = await renewal?.value
+        await storage?.value
     }
+
+    /// After ``leaveVault()``, when this login goes on after all.
+    public func takeUpVault() { isLeavingVault = false }
 
     /// Ends the login on the server, if it can be reached, and removes it from the vault.
     ///
     /// - Returns: false if the server could not be told; its side of the login ends by itself after some weeks.
     public func logOut() async throws(ShelfError) -> Bool {
+        await leaveVault()
+        isSignedOut = true
         var isTold = account.login != .tokens
         if let secrets = try? await loaded(), let refresh = secrets.refresh {
             let response = try? await send(.logout(refresh), secrets)
             isTold = response.map { (200..<300).contains($0.status) } ?? false
         }
         secrets = nil
+        unstored = nil
         do throws(VaultError) {
             try await vault.removeAll(account: account.id)
         } catch {
+            isSignedOut = false
+            takeUpVault()
             throw .vault(error)
         }
         return isTold
@@ -267,7 +279,22 @@ public actor ShelfClient {
         secrets = fresh
     }
 
+    /// One after another: the newest stay.
     private func store(_ tokens: Secrets) async {
+        let earlier = storage
+        let task = Task {
+            await earlier?.value
+            await self.storeNow(tokens)
+        }
+        storage = task
+        await task.value
+    }
+
+    private func storeNow(_ tokens: Secrets) async {
+        guard !isLeavingVault else {
+            unstored = (tokens, sinceStart)
+            return
+        }
         do throws(VaultError) {
             if let refresh = tokens.refresh {
                 try await vault.store(refresh, for: SecretKey(account, .refresh), label: account.secretLabel)

@@ -123,13 +123,30 @@ internal import Store
                 allowInsecureHTTP: request.allowInsecureHTTP, transport: transport)
             let found = try await login.find()
             let former = (try? await store.formerAccounts()) ?? []
-            let account = try await login.run(
-                try method(request), at: found, existing: accounts + former, vault: vault)
+            let account = try await take(login, try method(request), found, former)
             try await adopt(account)
             log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
             return row(account, unsent: 0)
         } catch {
             throw ControlError(ControlError(error).kind, error.atLogin)
+        }
+    }
+
+    /// An earlier login to the same account keeps its hands off the vault from when the new secrets get there.
+    private func take(
+        _ login: Login, _ method: Login.Method, _ found: Login.Found, _ former: [Account]
+    ) async throws(ShelfError) -> Account {
+        let clients = clients
+        let left = Locked<ShelfClient?>(nil)
+        do throws(ShelfError) {
+            return try await login.run(method, at: found, existing: accounts + former, vault: vault) { id in
+                guard let client = clients[id] else { return }
+                left.withLock { $0 = client }
+                await client.leaveVault()
+            }
+        } catch {
+            await left.withLock { $0 }?.takeUpVault()
+            throw error
         }
     }
 

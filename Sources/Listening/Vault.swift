@@ -4,6 +4,8 @@ public protocol Vault: Sendable {
     func store(_ secret: String, for key: SecretKey, label: String) async throws(VaultError)
     /// - Returns: nil if there is none; a locked keyring is an error, never nil.
     func secret(for key: SecretKey) async throws(VaultError) -> String?
+    /// Removes one, if it is there.
+    func remove(_ key: SecretKey) async throws(VaultError)
     /// Removes every secret of one account.
     func removeAll(account: String) async throws(VaultError)
     /// Throws what keeps a secret from being stored now, if anything does.

@@ -48,7 +48,9 @@ public struct SecretServiceVault: Vault {
 
     public func secret(for key: SecretKey) async throws(VaultError) -> String? { try await keyring.secret(key) }
 
-    public func removeAll(account: String) async throws(VaultError) { try await keyring.removeAll(account) }
+    public func remove(_ key: SecretKey) async throws(VaultError) { try await keyring.remove(key.attributes) }
+
+    public func removeAll(account: String) async throws(VaultError) { try await keyring.remove(["account": account]) }
 
     public func check() async throws(VaultError) { try await keyring.check() }
 }
@@ -75,8 +77,8 @@ private actor Keyring {
         try Session(address: address, milliseconds: milliseconds).secret(attributes: key.attributes)
     }
 
-    func removeAll(_ account: String) throws(VaultError) {
-        try Session(address: address, milliseconds: milliseconds).remove(attributes: ["account": account])
+    func remove(_ attributes: [String: String]) throws(VaultError) {
+        try Session(address: address, milliseconds: milliseconds).remove(attributes: attributes)
     }
 
     func check() throws(VaultError) { try Session(address: address, milliseconds: milliseconds).check() }

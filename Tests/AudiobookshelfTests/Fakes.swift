@@ -89,6 +89,11 @@ actor FakeVault: Vault {
         return secrets[key]
     }
 
+    func remove(_ key: SecretKey) async throws(VaultError) {
+        journal.note("remove \(key.kind.rawValue)")
+        secrets[key] = nil
+    }
+
     func removeAll(account: String) async throws(VaultError) {
         journal.note("remove all")
         secrets = secrets.filter { $0.key.account != account }

@@ -114,6 +114,41 @@ import Testing
         #expect(journal.lines.last == "POST /logout")
     }
 
+    /// A key takes the place of a password: nothing of that stays, here or on the server.
+    @Test func whatAnEarlierLoginLeftGoes() async throws {
+        let transport = FakeTransport(journal) { [journal] request in
+            if request.path.hasSuffix("/logout") {
+                journal.note("logout of \(request.header("x-refresh-token") ?? "nothing")")
+            }
+            return try! Fixture(request.path.hasSuffix("/status") ? "boot-04-status" : "me-01-me-with-progress")
+                .response
+        }
+        let known = account(hasHeaders: true)
+        let before: [SecretKey: String] = [key(.access): "A1", key(.refresh): "R1", key(.header): "{}"]
+        let vault = FakeVault(journal, before)
+        let login = try login(server, transport)
+        let found = try await login.find()
+        let given = try await login.run(.apiKey("KEY"), at: found, existing: [known], vault: vault) { [journal] id in
+            journal.note("will store for \(id)")
+        }
+        #expect(given.id == known.id && given.login == .apikey)
+        #expect(await vault.secrets.map(\.value) == ["KEY"])
+        #expect(
+            journal.lines.suffix(7) == [
+                "will store for \(known.id)", "store apikey KEY", "remove refresh", "remove access", "remove header",
+                "POST /abs/logout", "logout of R1",
+            ])
+        // What fails leaves the earlier one as it was.
+        let stubborn = FakeVault(journal, before)
+        await stubborn.fail(with: .refused(reason: "no"))
+        let error = await failure { () throws(ShelfError) in
+            _ = try await login.run(.apiKey("KEY"), at: found, existing: [known], vault: stubborn)
+        }
+        #expect(error == .vault(.refused(reason: "no")))
+        #expect(await stubborn.secrets == before)
+        #expect(journal.lines.count { $0.hasPrefix("logout") } == 1)
+    }
+
     @Test func httpIsTriedAfterHTTPSOnPrivateAddresses() async throws {
         let status = try Fixture("boot-04-status").response
         let transport = FakeTransport(journal) { request throws(TransportError) in

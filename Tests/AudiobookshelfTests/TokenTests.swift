@@ -248,6 +248,45 @@ private final class TokenServer: Sendable {
         _ = try await client.libraries()
     }
 
+    @Test func anExchangeUnderWayIsWaitedForAtTheLogout() async throws {
+        let vault = vault()
+        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let journal = server.journal
+        let transport = FakeTransport(journal) { request throws(TransportError) in
+            if request.path == "/abs/logout" {
+                journal.note("logout of \(request.header("x-refresh-token") ?? "nothing")")
+            }
+            guard request.path == "/abs/auth/refresh" else { return HTTPResponse(status: 401) }
+            ask.yield()
+            for await _ in gate { break }
+            return TokenServer.tokens("A2", "R2")
+        }
+        let client = try client(vault, transport: transport)
+        let request = Task { try? await client.libraries() }
+        for await _ in asked { break }
+        let logout = Task { try await client.logOut() }
+        while await !client.isLeavingVault { await Task.yield() }
+        open.yield()
+        _ = try await logout.value
+        _ = await request.value
+        #expect(await vault.secrets.isEmpty)
+        #expect(!journal.lines.contains { $0.hasPrefix("store") })
+        #expect(journal.lines.contains("logout of R2"))
+    }
+
+    @Test func anotherLoginKeepsTheFormerFromTheVaultUnlessItFails() async throws {
+        let vault = vault()
+        let client = try client(vault)
+        await client.leaveVault()
+        _ = try await client.libraries()
+        #expect(await vault.kept(.refresh) == "R1")
+        await client.takeUpVault()
+        _ = try await client.libraries()
+        #expect(await vault.kept(.refresh) == "R2")
+        #expect(await vault.kept(.access) == "A2")
+    }
+
     @Test func loggingOutTellsTheServerAndEmptiesTheVault() async throws {
         let vault = vault("A2")
         let client = try client(vault)

@@ -105,6 +105,7 @@ actor MemoryVault {
 
     func store(_ secret: String, for key: SecretKey) { secrets[key] = secret }
     func secret(for key: SecretKey) -> String? { secrets[key] }
+    func remove(_ key: SecretKey) { secrets[key] = nil }
     func removeAll(account: String) { secrets = secrets.filter { $0.key.account != account } }
 }
 
@@ -117,6 +118,7 @@ struct LifeVault: Vault {
         if pulse.isBeating { await vault.store(secret, for: key) }
     }
     func secret(for key: SecretKey) async throws(VaultError) -> String? { await vault.secret(for: key) }
+    func remove(_ key: SecretKey) async throws(VaultError) { if pulse.isBeating { await vault.remove(key) } }
     func removeAll(account: String) async throws(VaultError) {
         if pulse.isBeating { await vault.removeAll(account: account) }
     }

@@ -24,6 +24,11 @@ private func key(_ kind: SecretKey.Kind, account: String = "1f0c", user: String 
             #expect(try await vault.secret(for: key(.refresh)) == "fresh")
             #expect(try await vault.secret(for: key(.access, user: "emma")) == nil)
 
+            try await vault.remove(key(.refresh))
+            #expect(try await vault.secret(for: key(.refresh)) == nil)
+            try await vault.remove(key(.refresh))
+            try await vault.store("fresh", for: key(.refresh), label: "Dogear: jane@books.example.org")
+
             try await vault.removeAll(account: "1f0c")
             #expect(try await vault.secret(for: key(.access)) == nil)
             #expect(try await vault.secret(for: key(.refresh)) == nil)
