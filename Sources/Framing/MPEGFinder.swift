@@ -198,7 +198,7 @@ extension MPEGFinder {
 
     /// Takes from the tag's table the frame before `wanted`, when there really is one.
     private func useStretches(upTo wanted: Int64) async throws(EngineFailure) {
-        guard let (byte, tag) = file.tag, tag.framesPerStretch > 0 else { return }
+        guard let (byte, tag) = file.tag, tag.framesPerStretch > 0, wanted > 0 else { return }
         let count = Int(min((wanted - 1) / tag.framesPerStretch, Int64(tag.stretches.count)))
         // The tag's own frame is in the first stretch as bytes, though not as a frame; unless the sums say otherwise.
         let frame = Int64(count) * tag.framesPerStretch + 1

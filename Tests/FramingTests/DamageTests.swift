@@ -31,6 +31,23 @@ private struct Dice: RandomNumberGenerator {
         }
     }
 
+    /// A VBRI tag that lists single frames, with its own frame, of 128 kbit/s.
+    @Test(arguments: [(1, 10), (1, 4_000_000_000), (2, 10), (0, 0)]) func tablesOfSingleFramesAreNoHarm(
+        version: Int, frames: Int
+    ) async throws {
+        let noise = ["-f", "lavfi", "-i", "anoisesrc=r=44100:d=20:a=0.3:seed=1", "-ac", "2"]
+        let audio = try Files.ffmpeg(
+            "damage-vbri.mp3", noise + ["-b:a", "128k", "-write_xing", "0", "-id3v2_version", "0"])
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+        }
+        var tag: [UInt8] = [0xFF, 0xFB, 0x90, 0x00] + Array(repeating: 0, count: 32) + Array("VBRI".utf8)
+        tag += number(version, 2) + number(0, 2) + number(50, 2) + number(audio.count + 417, 4) + number(frames, 4)
+        tag += number(1, 2) + number(1, 2) + number(2, 2) + number(1, 2) + number(417, 2)
+        let file = tag + Array(repeating: 0, count: 417 - tag.count) + audio
+        try await Self.search(Bytes(file), count: file.count)
+    }
+
     @Test func damagedFilesAreSearchedToAnEnd() async throws {
         let noise = Files.noise(seconds: 40, volume: 0.3, rate: 16000)
         let files = [
