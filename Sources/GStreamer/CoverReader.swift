@@ -48,7 +48,7 @@ public actor CoverReader {
         _ take: (Int, Int, UnsafeBufferPointer<UInt8>) -> Picture?
     ) -> Picture? {
         guard width > 0, height > 0, let head = Self.head(of: path), let size = PictureSize(head),
-            size.width * size.height <= Self.largest
+            size.width <= Self.largest / size.height
         else { return nil }
         _ = Library.ready
         let decoder = size.isPNG ? "pngdec" : "jpegdec"
