@@ -42,6 +42,9 @@ struct Call: Sendable {
         return request
     }
 
+    /// The server answers in a word or two: what is longer is not its answer.
+    fileprivate var brief: Call { with { $0.bodyLimit = 1 << 20 } }
+
     fileprivate func with(_ change: (inout Call) -> Void) -> Call {
         var call = self
         change(&call)
@@ -50,7 +53,7 @@ struct Call: Sendable {
 }
 
 extension Call {
-    static let status = Call("GET", "/status").with { $0.timeout = 15 }
+    static let status = Call("GET", "/status").with { $0.timeout = 15 }.brief
     static let me = Call("GET", "/api/me")
     static let libraries = Call("GET", "/api/libraries")
 
@@ -69,7 +72,7 @@ extension Call {
         Call("POST", "/logout").with {
             $0.headers = token.map { [HTTPHeader("x-refresh-token", $0)] } ?? []
             $0.timeout = 10
-        }
+        }.brief
     }
 
     /// - Parameter fresh: a number never used before. The server keeps answers by url, and answers that depend on
@@ -138,15 +141,15 @@ extension Call {
     }
 
     static func sync(session: String, body: JSON) -> Call {
-        Call("POST", "/api/session/:id/sync", session).with { $0.body = body }
+        Call("POST", "/api/session/:id/sync", session).with { $0.body = body }.brief
     }
 
     static func close(session: String, body: JSON) -> Call {
-        Call("POST", "/api/session/:id/close", session).with { $0.body = body }
+        Call("POST", "/api/session/:id/close", session).with { $0.body = body }.brief
     }
 
     static func localSessions(body: JSON) -> Call {
-        Call("POST", "/api/session/local-all").with { $0.body = body }
+        Call("POST", "/api/session/local-all").with { $0.body = body }.brief
     }
 
     static let bookmarks = Call("GET", "/api/me/bookmarks").with { $0.timeout = 15 }
@@ -157,14 +160,14 @@ extension Call {
             $0.body = ["time": .number(seconds), "title": .string(title)]
             $0.what = id.id.description
             $0.isOfEveryServer = true
-        }
+        }.brief
     }
 
     static func removeBookmark(_ id: ShelfItemID, at seconds: Double) -> Call {
         Call("DELETE", "/api/me/item/:id/bookmark/:time", id.item, JSON.number(seconds).string ?? "0").with {
             $0.what = "that bookmark"
             $0.isOfEveryServer = true
-        }
+        }.brief
     }
 
     static func sessions(of id: ShelfItemID?, limit: Int, page: Int) -> Call {
@@ -224,6 +227,6 @@ extension Call {
         return call.with {
             $0.what = id.id.description
             $0.isOfEveryServer = true
-        }
+        }.brief
     }
 }

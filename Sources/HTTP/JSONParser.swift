@@ -1,10 +1,11 @@
 extension JSON {
+    /// - Parameter most: values beyond which it is not read: in memory each is many times what it is as text.
     /// - Returns: nil if the text is not one whole JSON value: cut off, followed by something else, or not JSON at all.
     ///   Numbers too large for a Double become the largest one, damaged UTF-8 becomes U+FFFD, and of two fields with one
     ///   name the later stays.
-    public init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8], most: Int = 2_000_000) {
         let value = bytes.withUnsafeBufferPointer { buffer in
-            var parser = JSONParser(bytes: buffer)
+            var parser = JSONParser(bytes: buffer, most: most)
             return parser.document()
         }
         guard let value else { return nil }
@@ -17,9 +18,12 @@ private struct JSONParser {
     var at = 0
     /// Deeper than any server nests; a document of nothing but brackets must not exhaust the stack.
     let deepest = 128
+    /// How many more values are read.
+    var most: Int
 
-    init(bytes: UnsafeBufferPointer<UInt8>) {
+    init(bytes: UnsafeBufferPointer<UInt8>, most: Int) {
         self.bytes = bytes
+        self.most = most
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
     }
 
@@ -31,7 +35,8 @@ private struct JSONParser {
 
     private mutating func value(depth: Int) -> JSON? {
         skipBlanks()
-        guard depth < deepest, at < bytes.count else { return nil }
+        most -= 1
+        guard depth < deepest, most >= 0, at < bytes.count else { return nil }
         switch bytes[at] {
         case UInt8(ascii: "{"): return object(depth: depth + 1)
         case UInt8(ascii: "["): return array(depth: depth + 1)

@@ -23,6 +23,13 @@ import Testing
         #expect(JSON([UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)) == nil)
     }
 
+    @Test func moreValuesThanMemoryIsGoodForAreRefused() {
+        let text = Array(#"[1,[],{"a":{}}]"#.utf8)
+        #expect(JSON(text, most: 5) != nil && JSON(text, most: 4) == nil)
+        let many = Array("[".utf8) + Array(repeatElement("[],".utf8, count: 2_000_000).joined()) + Array("1]".utf8)
+        #expect(JSON(many) == nil)
+    }
+
     @Test func lenientReadings() {
         #expect(JSON.string("12.5").number == 12.5 && JSON.string("abc").number == nil)
         #expect(JSON.string("nan").number == nil && JSON.string("inf").number == nil)
