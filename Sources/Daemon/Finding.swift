@@ -222,7 +222,7 @@ extension Service {
         report.subtitle = found.item.subtitle
         report.published = found.item.released
         report.genres = found.item.genres
-        report.summary = found.item.summary.flatMap(readable)
+        report.summary = await Self.cleaned(found.item.summary)
         report.cover = await shelves.knownCover(of: id)
         report.episodes = ((try? await catalogue.episodes(of: id)) ?? []).map(row)
         // What was played here is known better.
@@ -231,6 +231,11 @@ extension Service {
             report.tracks = item.tracks.count
         }
         return report
+    }
+
+    /// A long one takes a moment, which is not the Loop's.
+    @concurrent private nonisolated static func cleaned(_ summary: String?) async -> String? {
+        summary.flatMap(readable)
     }
 
     func libraries() async throws(ControlError) -> LibrariesReport {

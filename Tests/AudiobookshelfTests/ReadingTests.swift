@@ -16,6 +16,23 @@ import Testing
         #expect(plainText(html) == text)
     }
 
+    /// Each of these took a walk to the end of the text for each tag in it.
+    @Test(arguments: ["<a", "<!--", "<script>", "<style>x", "&a"]) func whatNeverEndsIsReadOnce(piece: String) {
+        let count = 100_000 / piece.count
+        let clock = ContinuousClock()
+        let plain = clock.measure { _ = plainText(String(repeating: "x", count: 100_000)) }
+        let hostile = clock.measure { _ = plainText(String(repeating: piece, count: count)) }
+        #expect(hostile < plain * 40, "\(hostile), and \(plain) for text without any")
+    }
+
+    @Test func endsOfTagsAreTheirOwn() {
+        #expect(plainText("<a <b>x</b> <i>y</i> <!-- a > b --> z") == "x y z")
+        #expect(plainText("<script>a</SCRIPT>b<script>c</script>d") == "bd")
+        #expect(
+            plainText("<p" + String(repeating: "x", count: 3000) + ">y") == "<p" + String(repeating: "x", count: 3000)
+                + ">y")
+    }
+
     @Test func nothingLeftIsNil() { #expect(plainText("<p> <br></p>") == nil) }
 
     @Test func dates() {
