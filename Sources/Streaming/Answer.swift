@@ -51,6 +51,10 @@ enum Answer: Equatable {
             range.lowerBound == offset ?? 0
         else { return .later(reason: "answers with other bytes than were asked for", retryAfter: nil) }
         guard let size = content.size else { return .noRanges }
+        // One that gives no ranges, and not the whole either, would be asked for the same part without end.
+        if offset == nil, range.upperBound < size {
+            return .later(reason: "sends only a part of the file", retryAfter: nil)
+        }
         return .bytes(from: range.lowerBound, to: range.upperBound, RemoteFacts(head, size: size))
     }
 }

@@ -355,8 +355,9 @@ internal import Listening
         let room = transfer.end.map { Int(clamping: $0 - transfer.next) } ?? .max
         let bytes = bytes.count > room ? Array(bytes[..<room]) : bytes
         guard !bytes.isEmpty else { return }
-        if kept.keep(bytes, at: transfer.next) { forgive() }
-        transfer.advance(bytes.count)
+        let isNew = kept.keep(bytes, at: transfer.next)
+        if isNew { forgive() }
+        transfer.advance(bytes.count, isNew: isNew)
         kept.recordKept(after: limits.recorded)
         // One that has brought all leaves at once; until then it must not push out the other.
         if transfer.next < transfer.end ?? .max { steer() } else { serve() }
@@ -365,12 +366,11 @@ internal import Listening
     private func conclude(_ outcome: Outcome, of transfer: Transfer) {
         switch outcome {
         case .done:
+            if !transfer.hasBrought { countFailure() }
             if transfer.end == nil && !isComplete { kept.learn(RemoteFacts(size: transfer.next)) }
             kept.recordKept()
             for other in transfers where other.lastRead + forgotten < readCount { drop(other) }
-        case .again:
-            failures += 1
-            if failures > 3 { retryAt = .now + .seconds(limits.delay(afterFailures: failures)) }
+        case .again: countFailure()
         case .never(let failure): fail(failure)
         case .later(let reason, let retryAfter):
             failures += 1
@@ -380,6 +380,12 @@ internal import Listening
             retryAt = max(usual, asked)
             kept.recordKept()
         }
+    }
+
+    /// Of what is no trouble by itself, unless it happens again and again.
+    private func countFailure() {
+        failures += 1
+        if failures > 3 { retryAt = .now + .seconds(limits.delay(afterFailures: failures)) }
     }
 
     private var soonest: ContinuousClock.Instant { .now + .seconds(limits.delay(afterFailures: 1)) }

@@ -10,6 +10,7 @@
     let started = ContinuousClock.now
     /// When it last brought something, or was let go on.
     private(set) var heardAt = ContinuousClock.now
+    private(set) var hasBrought = false
     /// Counts up with each look at what is wanted, and with each read.
     private(set) var lastLook = 0
     private(set) var lastRead = 0
@@ -34,7 +35,9 @@
         heardAt = .now
     }
 
-    func advance(_ count: Int) {
+    /// - Parameter isNew: some of it was not here before.
+    func advance(_ count: Int, isNew: Bool) {
+        hasBrought = hasBrought || isNew
         next += Int64(count)
         heardAt = .now
     }

@@ -127,6 +127,19 @@ import Testing
         }
     }
 
+    @Test func aServerThatGivesOnlyAPartIsNotAskedWithoutEnd() async throws {
+        try await withTemporaryFolder { folder in
+            let remote = try Remote(file) { _ in .contrary }
+            var limits = hasty
+            limits.patience = 0.2
+            limits.delays = [0.1]
+            let reader = shelf(folder, limits).reader(of: remote.stream())
+            await #expect(throws: EngineFailure.self) { _ = try await reader.size() }
+            // Three at once, then no more than one for each delay.
+            #expect(remote.asked.count < 12, "\(remote.asked.count) requests")
+        }
+    }
+
     @Test func theLastWordOfAnEarlierSessionIsNotThisOnes() async throws {
         try await withTemporaryFolder { folder in
             let doors = Doors()

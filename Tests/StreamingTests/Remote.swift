@@ -27,6 +27,8 @@ final class Remote: Sendable {
         case unsized
         /// The same, and its end is that of the connection, after so many bytes.
         case unframed(after: Int, broadcast: Bool = false)
+        /// No ranges for who asks for them, and a part for who does not.
+        case contrary
         /// More than was announced, and other bytes than those asked for.
         case tooMuch
         case elsewhere
@@ -97,6 +99,8 @@ final class Remote: Sendable {
         var cut: Int?
         switch fault {
         case .none, .tooMuch: break
+        case .contrary where range != nil: return .bytes(LoopbackServer.response("416 Range Not Satisfiable"))
+        case .contrary: range = 0..<size / 3
         case .silence: return .stall(after: [])
         case .cut(let after), .reset(let after), .stall(let after): cut = after
         case .status(let status, let more):
