@@ -5,8 +5,8 @@ public protocol ControlFace: AnyObject {
     var version: String { get }
     /// Answers with one JSON text, the same that `--json` prints, or a ``ControlError`` as bus error.
     func perform(_ command: Command, _ reply: Reply)
-    /// Reads the secrets of a login from the pipe, which it then closes, and performs it.
-    func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply)
+    /// Reads the secrets of a login from the pipe and performs it.
+    func login(_ request: LoginRequest, secrets pipe: Descriptor, _ reply: Reply)
 }
 
 public enum ControlName {
@@ -103,12 +103,10 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Accounts") { _ in .accounts },
         .later("Login", in: ["Options": .variants, "Secrets": .descriptor], out: ["Report": .string]) {
             face, args, reply in
-            let descriptor: Int32
-            do throws(BusError) { descriptor = try args[1].descriptor() } catch { return reply.fail(error) }
             do throws(BusError) {
-                face.login(try loginRequest(args[0]), secrets: descriptor, reply)
+                face.login(try loginRequest(args[0]), secrets: try args[1].descriptor(), reply)
             } catch {
-                face.login(LoginRequest(address: ""), secrets: descriptor, Reply { _ in reply.fail(error) })
+                reply.fail(error)
             }
         },
         command("Logout", ["Account": .string, "Force": .bool]) {

@@ -15,8 +15,7 @@ public enum Value: Hashable, Sendable {
     case dictionary(Signature, [(key: String, value: Value)])
     case structure([Value])
     indirect case variant(Value)
-    /// A file descriptor received with a message; whoever takes the value owns it and closes it.
-    case descriptor(Int32)
+    case descriptor(Descriptor)
 
     public var signature: Signature {
         switch self {
@@ -97,7 +96,7 @@ extension Value {
     public func objectPath() throws(BusError) -> ObjectPath {
         if case .objectPath(let v) = self { v } else { throw .type("o", self) }
     }
-    public func descriptor() throws(BusError) -> Int32 {
+    public func descriptor() throws(BusError) -> Descriptor {
         if case .descriptor(let v) = self { v } else { throw .type("h", self) }
     }
     /// A dictionary's pairs, variants opened.

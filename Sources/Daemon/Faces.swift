@@ -34,11 +34,10 @@ extension Service: @LoopActor ControlFace {
         }
     }
 
-    func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply) {
+    func login(_ request: LoginRequest, secrets pipe: Descriptor, _ reply: Reply) {
         Task.detached {
             var request = request
-            let bytes = readAll(descriptor)
-            close(descriptor)
+            let bytes = readAll(pipe)
             guard !request.address.isEmpty else {
                 return reply.fail(ControlError(.usage, "login needs the address of a server").busError)
             }
@@ -51,14 +50,15 @@ extension Service: @LoopActor ControlFace {
     }
 }
 
-/// Until the other end closes; at most 64 KiB, and no longer than ten seconds without a byte: this holds a thread.
-private func readAll(_ descriptor: Int32) -> [UInt8] {
+/// Until the other end closes; at most 64 KiB, and no longer than ten seconds: this holds a thread.
+private func readAll(_ pipe: Descriptor) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < 65536 {
-        var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&ready, 1, 10_000) > 0 else { break }
-        let count = read(descriptor, &chunk, chunk.count)
+    let deadline = ContinuousClock.now + .seconds(10)
+    while bytes.count < 65536, case let left = deadline - .now, left > .zero {
+        var ready = pollfd(fd: pipe.number, events: Int16(POLLIN), revents: 0)
+        guard poll(&ready, 1, Int32(left / .milliseconds(1)) + 1) > 0 else { break }
+        let count = read(pipe.number, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { break }
         bytes += chunk[..<count]

@@ -1,6 +1,5 @@
 internal import DBus
 internal import EventLoop
-internal import Glibc
 internal import SDBus
 
 /// systemd's login manager: asked for time before the computer sleeps, heard when it does.
@@ -19,8 +18,8 @@ internal import SDBus
     private var bus: Bus?
     private var presence: NameWatch?
     private var sleeps: SignalMatch?
-    /// A lock lasts for as long as this descriptor is open.
-    private var held: [Mode: Int32] = [:]
+    /// A lock lasts for as long as its descriptor is open.
+    private var held: [Mode: Descriptor] = [:]
     private var asked: Set<Mode> = []
     /// Which logind was asked: what an earlier one grants no longer counts.
     private var epoch = 0
@@ -60,7 +59,7 @@ internal import SDBus
             ask(for: mode)
         } else {
             wanted.remove(mode)
-            if let lock = held.removeValue(forKey: mode) { close(lock) }
+            held[mode] = nil
         }
     }
 
@@ -72,7 +71,6 @@ internal import SDBus
     }
 
     private func dropAll() {
-        for lock in held.values { close(lock) }
         held = [:]
         asked = []
         epoch += 1
@@ -95,7 +93,7 @@ internal import SDBus
         if epoch == self.epoch { asked.remove(mode) }
         do throws(BusError) {
             guard let lock = try answer.get().first?.descriptor() else { return }
-            if epoch == self.epoch, wanted.contains(mode) { held[mode] = lock } else { close(lock) }
+            if epoch == self.epoch, wanted.contains(mode) { held[mode] = lock }
         } catch {
             say("logind gives no lock: \(error)")
         }

@@ -29,7 +29,7 @@ enum Coding {
         case .int64(let v): try basic("x", v, m)
         case .uint64(let v): try basic("t", v, m)
         case .double(let v): try basic("d", v, m)
-        case .descriptor(let v): try basic("h", v, m)
+        case .descriptor(let v): try basic("h", v.number, m)
         case .string(let v): try text("s", v, m)
         case .objectPath(let v): try text("o", v.text, m)
         case .array(let element, let values):
@@ -97,7 +97,8 @@ enum Coding {
         case "d": return .double(try readBasic(m, type, 0.0))
         case "s", "g": return .string(try readText(m, type))
         case "o": return .objectPath(ObjectPath(trusted: try readText(m, type)))
-        case "h": return .descriptor(fcntl(try readBasic(m, type, Int32(-1)), F_DUPFD_CLOEXEC, 3))
+        case "h":
+            return .descriptor(Descriptor(owning: fcntl(try readBasic(m, type, Int32(-1)), F_DUPFD_CLOEXEC, 3)))
         case "v":
             return .variant(try inside(m, type, contents) { (m) throws(BusError) in try read(m) })
         case "a":

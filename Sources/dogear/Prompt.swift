@@ -1,4 +1,5 @@
 import Control
+import DBus
 import Glibc
 
 /// The terminal as it was before the echo was switched off. Written before the handlers below are in place and then
@@ -38,17 +39,15 @@ final class SecretPipe {
     /// Well under what a pipe holds, so that writing never waits for the reader.
     static let limit = 32 << 10
 
-    let reader: Int32
+    let reader: Descriptor
 
     init(_ secret: String) throws {
         guard secret.utf8.count <= Self.limit else { throw ControlError(.usage, "the headers are too long") }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw ControlError(.failed, String(cString: strerror(errno))) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        reader = ends[0]
+        reader = Descriptor(owning: ends[0])
         write(secret, to: ends[1])
         close(ends[1])
     }
-
-    deinit { close(reader) }
 }

@@ -53,10 +53,10 @@ import SDBus
             }
         }
 
-        func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply) {
+        func login(_ request: LoginRequest, secrets pipe: Descriptor, _ reply: Reply) {
             var request = request
-            let pipe = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            let secrets = try? JSONDecoder().decode(LoginSecrets.self, from: pipe.readDataToEndOfFile())
+            let bytes = FileHandle(fileDescriptor: pipe.number, closeOnDealloc: false).readDataToEndOfFile()
+            let secrets = try? JSONDecoder().decode(LoginSecrets.self, from: bytes)
             request.secrets = secrets ?? LoginSecrets()
             perform(.login(request), reply)
         }

@@ -8,7 +8,7 @@ private final class Face: ControlFace {
     let version = "1"
     var commands: [Command] = []
     func perform(_ command: Command, _ reply: Reply) { commands.append(command) }
-    func login(_ request: LoginRequest, secrets descriptor: Int32, _ reply: Reply) { commands.append(.login(request)) }
+    func login(_ request: LoginRequest, secrets pipe: Descriptor, _ reply: Reply) { commands.append(.login(request)) }
 }
 
 @Suite struct ControlTests {

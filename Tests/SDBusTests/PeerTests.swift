@@ -131,6 +131,36 @@ private let lampInterface = BusInterface<any LampFace>(
         pair.close()
     }
 
+    /// In whatever place of a message: one that nobody expects there is closed with it.
+    @Test @LoopActor func descriptorsAreClosedWithTheirMessage() async throws {
+        let pair = try Pair()
+        // Who sends one waits until the other end has said that it takes them, and both are here.
+        _ = try await pair.call("Press")
+        for number in 0..<3 {
+            var ends: [Int32] = [0, 0]
+            #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+            defer { close(ends[0]) }
+            let refused = await #expect(throws: BusError.self) {
+                let value = Value.descriptor(Descriptor(owning: ends[1]))
+                switch number {
+                case 0: _ = try await pair.call("Echo", [.strings([]), value])
+                case 1: _ = try await pair.call("Echo", [.array(.descriptor, [value]), .int64(1)])
+                default:
+                    _ = try await pair.properties(
+                        "Set", [.string("org.example.Lamp"), .string("Level"), .variant(value)])
+                }
+            }
+            #expect(
+                refused.map { $0.name.contains("InvalidArgs") || $0.name.contains("UnknownMethod") } == true,
+                "\(refused as Any)")
+            // The end is heard when nobody has the other one any more.
+            var ready = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            for _ in 0..<1000 where poll(&ready, 1, 0) == 0 { await Task.yield() }
+            #expect(ready.revents & Int16(POLLHUP) != 0)
+        }
+        pair.close()
+    }
+
     /// Else a view would show what it asked for before the change, for ever.
     @Test @LoopActor func anAnswerComesBeforeTheSignalsSentAfterIt() async throws {
         let pair = try Pair()

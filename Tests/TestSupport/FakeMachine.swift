@@ -65,7 +65,7 @@ internal import SDBus
     /// Modes of the locks that are held now.
     public var held: [String] { locks.filter(\.isHeld).map(\.mode) }
 
-    func inhibit(_ words: [String]) throws -> Int32 {
+    func inhibit(_ words: [String]) throws -> Descriptor {
         requests.append(words)
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw TestFailure("no pipe") }
@@ -74,15 +74,12 @@ internal import SDBus
         locks.append(lock)
         LoopActor.add(lock)
         feed.yield(.granted(mode: mode))
-        let given = ends[1]
-        // The answer takes a copy of its own along.
-        Task { @LoopActor in Foundation.close(given) }
-        return given
+        return Descriptor(owning: ends[1])
     }
 }
 
 protocol LogindFace: AnyObject {
-    func inhibit(_ words: [String]) throws -> Int32
+    func inhibit(_ words: [String]) throws -> Descriptor
 }
 
 protocol NetworkFace: AnyObject {
