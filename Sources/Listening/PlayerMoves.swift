@@ -346,11 +346,13 @@ extension Player {
 
     private mutating func ended(_ now: Moment) -> [Effect] {
         guard let item, isConfirmed else { return [] }
+        // Who paused while the last of it was on its way out does not go on to what is next.
+        let plays = wantsPlay
         target = nil
         // A jump to the very end, a bar dragged too far: nobody heard the end. What follows does so as behind Next.
         let dragged = landed.flatMap { item.duration - $0.place < .second ? $0.place : nil }
         let sleeps = endsListening()
-        if !sleeps, lineup.loop == .track, let part { return again(from: part.start, now) }
+        if !sleeps, lineup.loop == .track, let part { return again(from: part.start, play: plays, now) }
         let slept = sleeps ? sleepAtEnd(of: item) : []
         place = dragged ?? item.duration
         let isHeard = dragged == nil
@@ -363,23 +365,23 @@ extension Player {
         }
         let over = [heard] + (isHeard ? [.finished(item.id)] : []) + [.unload, .close(item.id)] + slept
         guard canGoOn, !sleeps else {
-            return over + [.seeked] + (sleeps || !isHeard ? [] : [.ranOut(item.id)])
+            return over + [.seeked] + (sleeps || !isHeard || !plays ? [] : [.ranOut(item.id)])
         }
-        phase = .opening(play: true)
+        phase = .opening(play: plays)
         turn = .rolled
         return over
-            + [lineup.hasNext ? .follow(.onward) : .reopen(item.id, at: .zero, play: true, after: .zero)]
+            + [lineup.hasNext ? .follow(.onward) : .reopen(item.id, at: .zero, play: plays, after: .zero)]
     }
 
     /// A track that repeats at the item's end: who stays in it has not finished the item.
-    private mutating func again(from start: BookTime, _ now: Moment) -> [Effect] {
+    private mutating func again(from start: BookTime, play: Bool, _ now: Moment) -> [Effect] {
         guard let item else { return [] }
         place = start
         let heard = heard(.stop, now)
         unloaded()
-        phase = .opening(play: true)
+        phase = .opening(play: play)
         turn = .rolled
-        return [heard, .unload, .close(item.id), .reopen(item.id, at: start, play: true, after: .zero)]
+        return [heard, .unload, .close(item.id), .reopen(item.id, at: start, play: play, after: .zero)]
     }
 
     private mutating func failed(_ failure: EngineFailure, _ now: Moment) -> [Effect] {

@@ -310,6 +310,22 @@ extension Queue {
         #expect(desk.player.turning == nil && desk.player.phase == .paused)
     }
 
+    /// The last of it was on its way out already when the listener paused.
+    @Test func pauseRightBeforeTheEndIsPause() {
+        for loop in Queue.Loop.allCases {
+            for hasNext in [true, false] {
+                var desk = desk(plain, at: 90, Lineup(hasNext: hasNext, loop: loop))
+                desk.pass(9.9)
+                desk.send(.pause(.listener))
+                desk.report(.ended)
+                #expect(!desk.player.wantsPlay && !desk.effects.contains(.ranOut(plain.id)), "\(loop) \(hasNext)")
+                for effect in desk.effects {
+                    if case .reopen(_, _, let play, _) = effect { #expect(!play) }
+                }
+            }
+        }
+    }
+
     @Test func aChapterThatRepeatsBeginsAgainAtItsEnd() {
         var desk = desk(at: 118, Lineup(hasNext: true, loop: .track))
         desk.pass(2.01)
