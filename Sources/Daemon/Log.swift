@@ -111,19 +111,36 @@ extension Logger.Level {
 
 /// The last line of defence: nothing that looks like a token leaves through the log, whoever wrote the message.
 enum Redaction {
-    private static let marks = ["eyJ", "Bearer ", "token=", "x-refresh-token", "password"]
+    /// How every token of the servers' begins, wherever in a word that is.
+    private static let token = "eyJ"
+    /// What is behind one of these, in its word or as the next, is secret.
+    private static let names = ["bearer", "token=", "token:", "token\":", "password=", "password:", "password\":"]
 
-    /// Control characters become spaces, so that a title cannot forge a line; what follows a mark is cut to the next space.
+    /// Control characters become spaces, so that a title cannot forge a line. A word with a secret in it is removed, and
+    /// the word behind the name of one; of an address, the user and the password in it.
     static func clean(_ text: String) -> String {
         var text = text
         if text.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
             text = String(
                 String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? " " : $0 }))
         }
-        guard marks.contains(where: text.contains) else { return text }
+        let low = text.lowercased()
+        guard text.contains(token) || low.contains("@") || names.contains(where: low.contains) else { return text }
+        var isNext = false
         return text.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            word.hasPrefix("eyJ") || word.contains("=eyJ") || word.contains("token=") || word.contains("\"eyJ")
-                ? "[removed]" : String(word)
+            if word.isEmpty { return "" }
+            let low = word.lowercased()
+            defer { isNext = names.contains(where: low.hasSuffix) }
+            if isNext || word.contains(token) { return "[removed]" }
+            if names.contains(where: { low.contains($0) && !low.hasSuffix($0) }) { return "[removed]" }
+            return withoutUser(word)
         }.joined(separator: " ")
+    }
+
+    private static func withoutUser(_ word: Substring) -> String {
+        guard let scheme = word.firstRange(of: "://") else { return String(word) }
+        let host = word[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = host.lastIndex(of: "@") else { return String(word) }
+        return word[..<scheme.upperBound] + "[removed]" + word[at...]
     }
 }
