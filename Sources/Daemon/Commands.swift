@@ -77,6 +77,7 @@ extension Service {
         } else {
             let (id, title) = try await named(what)
             if id == player.item?.id, player.hasConfirmedPlace {
+                stay()
                 try await goOn(jump)
             } else {
                 try await open(id, at: jump, title: title)

@@ -13,6 +13,7 @@ func processID() -> Int32 { getpid() }
 /// What MPRIS clients ask for.
 extension Service: @LoopActor PlayerFace {
     var partPosition: BookTime { positionBetween ?? player.partPosition(engine: engine.position(player.load)) }
+    var isShownPresent: Bool { shown.trackID == player.trackID }
     var tracks: TrackRows { lists.tracks }
     var playlists: PlaylistRows { lists.playlists }
     var mimeTypes: [String] { mediaTypes }
@@ -34,8 +35,8 @@ extension Service: @LoopActor PlayerFace {
 
     func addTrack(uri: String, after: ObjectPath, isCurrent: Bool, _ reply: Reply) {
         answer(reply) { () async throws(ControlError) in
-            let item = try await self.described(try Address(uri).id)
             let entry = self.tracks.index(of: after).map { self.key(ofTrack: $0) }
+            let item = try await self.described(try Address(uri).id)
             // Behind a track that is no longer there is at the end.
             let place = after == MPRISName.noTrack ? nil : entry ?? self.queue.line.last?.key
             var added: Queue.Entry?
@@ -58,12 +59,18 @@ extension Service: @LoopActor PlayerFace {
     }
 
     func goTo(track index: Int) {
-        if player.hasChapterParts {
+        guard tracks.canEdit else {
+            // Of what plays until another is heard there are no parts to go to any more.
+            guard isShownPresent else { return }
+            stay()
             send(.goTo(part: tracks.rows[index].index))
             return send(.play)
         }
         let key = key(ofTrack: index)
-        if key == queue.present?.key { return send(.play) }
+        if key == queue.present?.key {
+            stay()
+            return send(.play)
+        }
         if let entry = queue.line.first(where: { $0.key == key }) { go(to: entry, .picked, plays: true) }
     }
 

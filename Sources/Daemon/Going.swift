@@ -126,6 +126,9 @@ extension Service {
         stopFinding()
     }
 
+    /// What is there is meant, and not what is on its way.
+    func stay() { if isOnItsWay { turnBack() } }
+
     /// Something else is wanted now.
     func abandonHeading() {
         goings += 1

@@ -99,6 +99,7 @@ extension Service {
             return try await open(next.item.id, at: nil, as: Wish(.onward, next.key, plays: true))
         }
         if first.id == player.item?.id, player.phase != .empty {
+            stay()
             line { $0.begin(first, nil, .chosen, playlist: playlist.id) }
             send(.play)
             try await plays()

@@ -49,6 +49,7 @@ extension Service {
         let ticket = opening
         let source = source(of: id)
         var left: Left?
+        var taken: Queue?
         defer { if retreat == ticket { retreat = nil } }
         do throws(SourceError) {
             beginFinding(id, title, ticket)
@@ -72,16 +73,17 @@ extension Service {
             let beginning = try start(
                 opened, jump: finding?.moved == found.id ? nil : jump, journal: await journalled(found.id),
                 knowsOurs: knowsOurs)
-            await begin(opened, at: beginning, play: play, whole: whole, as: wish)
+            try await begin(opened, at: beginning, play: play, whole: whole, as: wish, ticket)
+            taken = queue
         } catch {
             if ticket == opening { goOnWithout(id, error, isTold: wish.turns || left != nil) }
-            await goBack(to: left, ticket)
+            await goBack(to: left, from: nil, ticket)
             if ticket == opening { nothingCame(of: ControlError(error)) }
             throw ControlError(error)
         }
         do throws(ControlError) { try await plays() } catch {
             // Who stops it while it loads means that.
-            if player.error != nil { await goBack(to: left, ticket) }
+            if player.error != nil { await goBack(to: left, from: taken, ticket) }
             throw error
         }
     }
@@ -133,10 +135,16 @@ extension Service {
     var isGoingBack: Bool { retreat == opening && player.phase == .stopped && player.error != nil }
 
     /// Unless something else was asked for meanwhile.
-    private func goBack(to left: Left?, _ ticket: Int) async {
+    /// - Parameter taken: the queue as it was when what failed was put into it; nil: it was not.
+    private func goBack(to left: Left?, from taken: Queue?, _ ticket: Int) async {
         guard let left, ticket == opening, player.phase == .stopped else { return }
         log.notice("what was asked for cannot be played; what was there before goes on")
-        line { $0 = left.queue }
+        if let taken {
+            line { queue in
+                // What the listener has changed since stays changed.
+                if queue == taken { queue = left.queue } else { queue.undo(to: left.queue) }
+            }
+        }
         isWhole = left.isWhole
         send(.opening(play: left.plays, turns: true))
         await open(again: left.id, at: left.place, play: left.plays, ticket)
@@ -185,11 +193,14 @@ extension Service {
             self.finding?.byHand = true
             return true
         case .play: self.finding?.byHand = true
-        case .pause(.listener): self.finding?.byHand = false
+        case .pause: self.finding?.byHand = false
+        case .report(let report) where report.load == player.load && report.word == .outputGone:
+            self.finding?.byHand = false
         case .toggle: self.finding?.byHand = player.item == nil ? finding.byHand == false : !player.wantsPlay
-        case .stop where !player.isOpening || player.item == nil || putOff != nil:
+        case .stop:
+            let hasNothingToStop = player.isOpening && (player.item == nil || putOff != nil)
             stopFinding()
-            if player.isOpening { send(.openFailed(nil, mayReturn: false)) }
+            if hasNothingToStop { send(.openFailed(nil, mayReturn: false)) }
         default: break
         }
         return false
@@ -214,7 +225,8 @@ extension Service {
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: journal, own: place, knowsOurs: knowsOurs,
                 isServers: isServers(journal))
-            await begin(opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key))
+            try await begin(
+                opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key), ticket)
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
@@ -239,19 +251,20 @@ extension Service {
     }
 
     private func begin(
-        _ opened: Opened, at beginning: Beginning, play: Bool, whole: Bool, as wish: Wish
-    ) async {
+        _ opened: Opened, at beginning: Beginning, play: Bool, whole: Bool, as wish: Wish, _ ticket: Int
+    ) async throws(SourceError) {
         let place = beginning.place
+        let item = await pictured(opened.item)
+        let rate = await rate(of: item)
+        try isStill(ticket)
         isWhole = whole
         failure = nil
         putOff = nil
         wanted = nil
         remark = opened.remark.map { (opened.item.id, $0) }
-        let item = await pictured(opened.item)
         told = Place(
             item: item.id, position: place, duration: item.duration,
             updated: beginning.written ?? serverNow(of: item.id, at: time.now))
-        let rate = await rate(of: item)
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
         if beginning.isOutdone { sync { $0.outdone(item.id, time.now) } }

@@ -121,6 +121,8 @@ internal import Store
     private var nameMPRIS = MPRISName.bus
     var between: Between?
     private var isAnnouncing = false
+    /// What was told of last.
+    var announced: News?
     let onQuit: @LoopActor () -> Void
 
     /// - Parameter spread: random, 0..<1: how far tries again lie apart.
@@ -156,6 +158,7 @@ internal import Store
             heard(live: report)
         }
         shelves.listen { [weak self] in self?.answered(by: $0) }
+        shelves.onTrouble = { [weak self] in self?.announceNews() }
     }
 
     // MARK: Events
@@ -188,6 +191,7 @@ internal import Store
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
         notices?.lookAtSleep()
+        announceNews()
     }
 
     /// What the player does by itself as something ends or fails.
@@ -445,6 +449,7 @@ internal import Store
             sync.answered(ticket, account: account, outcome, at: time.now, spread: spread()))
         settleDrains()
         notices?.lookAtUnsent()
+        announceNews()
         lookAgain()
     }
 

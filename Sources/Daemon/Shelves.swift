@@ -29,8 +29,10 @@ internal import Store
     private var fetched: [ItemID: String] = [:]
     /// Why the last delivery to each account did not get through.
     private var problems: [String: String] = [:]
-    /// Told to the listener until it is over: a vault that takes no tokens.
-    private(set) var trouble: String?
+    /// A vault that takes no tokens, until it is over.
+    private var vaultTrouble: String? { didSet { onTrouble?() } }
+    /// What ``trouble`` says may have changed.
+    var onTrouble: (@LoopActor () -> Void)?
     /// Called when a server has ended a login.
     var onSignedOut: (@LoopActor (Account) -> Void)?
     private var listener: (@LoopActor (_ account: String) -> Void)?
@@ -61,6 +63,14 @@ internal import Store
     }
 
     var hasAccounts: Bool { !accounts.isEmpty }
+
+    /// Told to the listener until it is over.
+    var trouble: String? {
+        vaultTrouble
+            ?? accounts.first(where: \.isSignedOut).map { account in
+                "\(account.server) no longer accepts this login; run 'dogear login \(account.server)'"
+            }
+    }
 
     /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
     func clockOffset(of item: ItemID) -> Int64 {
@@ -104,14 +114,13 @@ internal import Store
             guard !accounts[index].isSignedOut else { return }
             accounts[index].isSignedOut = true
             store.post(.account(accounts[index]))
-            trouble =
-                "\(accounts[index].server) no longer accepts this login; run 'dogear login \(accounts[index].server)'"
+            onTrouble?()
             log.warning("a server has ended the login", metadata: ["account": "\(id)"])
             onSignedOut?(accounts[index])
         case .notStored(let why):
-            trouble = "the renewed login could not be stored: \(why)"
+            vaultTrouble = "the renewed login could not be stored: \(why)"
             log.error("the renewed login could not be stored", metadata: ["why": "\(why)"])
-        case .stored: trouble = nil
+        case .stored: vaultTrouble = nil
         }
     }
 
@@ -167,7 +176,7 @@ internal import Store
         accounts.removeAll { $0.id == account.id }
         accounts.append(account)
         if let former = clients.removeValue(forKey: account.id) { try await client(account).goOn(from: former) }
-        trouble = nil
+        vaultTrouble = nil
     }
 
     /// By id, `user@host`, host or address; the only one if nothing is named.
@@ -199,7 +208,7 @@ internal import Store
         }
         accounts.removeAll { $0.id == account.id }
         clients[account.id] = nil
-        trouble = nil
+        vaultTrouble = nil
     }
 
     func accountsReport(unsent: [Stretch]) -> AccountsReport {
@@ -363,7 +372,7 @@ internal import Store
 
     /// The picture that is here, of this or an earlier run.
     func knownCover(of id: ItemID) async -> String? {
-        if let path = fetched[id] { return path }
+        if let path = fetched[id], covers.holds(path) { return path }
         guard let item = try? await store.item(id), let path = item.coverPath, covers.holds(path) else { return nil }
         return path
     }
@@ -371,16 +380,21 @@ internal import Store
     /// Fetches, keeps and names a picture, once in a run: it may have changed since the last. nil if there is none or it
     /// cannot be had now.
     func fetchCover(of id: ItemID) async -> String? {
-        if let path = fetched[id] { return path }
+        if let path = fetched[id], covers.holds(path) { return path }
         guard let (client, shelf) = try? client(of: id) else { return nil }
         do throws(ShelfError) {
             guard let cover = try await client.cover(of: shelf) else { return nil }
-            fetched[id] = covers.keep(cover.bytes)
+            fetched[id] = await Self.kept(cover, covers)
             return fetched[id]
         } catch {
             log.info("a cover could not be fetched", metadata: ["why": "\(error)"])
             return nil
         }
+    }
+
+    /// The disk is not waited for on the Loop.
+    @concurrent private nonisolated static func kept(_ cover: Cover, _ covers: CoverCache) async -> String? {
+        covers.keep(cover.bytes)
     }
 }
 

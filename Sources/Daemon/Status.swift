@@ -28,13 +28,25 @@ extension Service {
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
         report.cover = player.item?.coverPath
         report.opening = finding?.title
-        report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice ?? presentRemark
+        report.error = statusError
         return report
+    }
+
+    fileprivate var statusError: String? {
+        queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice ?? presentRemark
     }
 
     private var presentRemark: String? { remark.flatMap { $0.item == player.item?.id ? $0.text : nil } }
 
-    func emitStatus() { emit("Changed", json(statusReport())) }
+    func emitStatus() {
+        announced = News(self)
+        emit("Changed", json(statusReport()))
+    }
+
+    /// For whoever follows the status: what is no property of the desktop's changes too.
+    func announceNews() {
+        if announced != News(self) { announceStatus() }
+    }
 
     func emitRefreshed() {
         if let librarian { emit("Refreshed", json(indexReport(librarian))) }
@@ -46,6 +58,22 @@ extension Service {
         } catch {
             log.debug("a signal could not be sent", metadata: ["why": "\(error)"])
         }
+    }
+}
+
+/// What of the status may change without anything that MPRIS has.
+struct News: Hashable {
+    private let state: StatusReport.State
+    private let error: String?
+    private let opening: String?
+    private let unsent: Int
+    private let parked: Int
+
+    @LoopActor init(_ service: Service) {
+        state = service.player.isBuffering ? .buffering : service.player.state
+        error = service.statusError
+        opening = service.finding?.title
+        (unsent, parked) = (service.sync.overdue, service.sync.parked)
     }
 }
 

@@ -21,7 +21,7 @@ public struct CoverCache: Sendable {
         if access(path, R_OK) == 0 { return path }
         do throws(FolderError) {
             try PrivateFiles.makeFolder(folder)
-            try PrivateFiles.replace(path, with: bytes)
+            try PrivateFiles.replace(path, with: bytes, isLasting: false)
             return path
         } catch {
             return nil

@@ -252,6 +252,15 @@ public struct Queue: Hashable, Sendable {
         present = new
     }
 
+    /// The present one was never heard: what was present before it is so again, and the rest stays as it is now.
+    public mutating func undo(to before: Queue) {
+        guard let last = before.present, let present, present.key != last.key else { return }
+        // One that was waiting waits again.
+        let waited = before.entries.contains { $0.key == present.key }
+        begin(last.item, last.key, waited ? .back : .instead)
+        isUnderWay = before.isUnderWay
+    }
+
     /// Known from an earlier run: can be gone on with. What waits keeps waiting, and what led to it stays behind it.
     public mutating func restore(_ item: Item) {
         if present?.item.id == item.id {

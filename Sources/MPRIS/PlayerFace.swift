@@ -5,6 +5,8 @@ public import Listening
 public protocol PlayerFace: AnyObject {
     /// As last announced: reads and signals cannot disagree.
     var shown: PlayerProperties { get }
+    /// What is shown is what plays: false while one item gives way to another and the earlier one still shows.
+    var isShownPresent: Bool { get }
     /// Where the sound is at this moment, from the present track's start.
     var partPosition: BookTime { get }
     /// The player's name, for people.
@@ -77,7 +79,7 @@ public let playerInterface = BusInterface<any PlayerFace>(
         event("Seek", ["Offset": .int64]) { .seekPart(by: BookTime(microseconds: try $0[0].int64())) },
         .method("SetPosition", in: ["TrackId": .objectPath, "Position": .int64]) { face, arguments in
             // A track that is no longer the present one: the client was late, and the specification wants silence.
-            guard try arguments[0].objectPath() == face.shown.trackID else { return [] }
+            guard try arguments[0].objectPath() == face.shown.trackID, face.isShownPresent else { return [] }
             face.send(.setPartPosition(BookTime(microseconds: try arguments[1].int64())))
             return []
         },
