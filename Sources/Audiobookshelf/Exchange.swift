@@ -16,7 +16,6 @@ extension ShelfError {
             case .badURL: .badAddress(reason: "\(name) cannot be used")
             case .badHeader(let header): .badHeader(name: header)
             case .cancelled: .cancelled
-            case .file(let reason): .file(reason: reason)
             }
     }
 }

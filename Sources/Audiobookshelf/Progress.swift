@@ -18,11 +18,6 @@ extension ShelfClient {
         }
     }
 
-    /// All of this user's progress, out of `GET /api/me`: every server version has it there.
-    public func allProgress() async throws(ShelfError) -> [ItemID: ShelfProgress] {
-        Dictionary(try await progressByItem().map { ($0.key.id, $0.value) }) { first, _ in first }
-    }
-
     /// Carries out a listener's command with `PATCH /api/me/progress`. Safe to repeat.
     ///
     /// The server checks nothing, so its place is read first: where another device went on after the command was given,

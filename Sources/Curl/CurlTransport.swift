@@ -14,12 +14,7 @@ public struct CurlTransport: StreamingTransport {
 
     public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         try Self.load()
-        return try await run(request, file: nil)
-    }
-
-    public func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse {
-        try Self.load()
-        return try await run(request, file: path)
+        return try await run(request)
     }
 
     public func stream(_ request: HTTPRequest) async throws(TransportError) -> StreamedResponse {
@@ -35,12 +30,8 @@ public struct CurlTransport: StreamingTransport {
         }
     }
 
-    @CurlActor private func run(_ request: HTTPRequest, file path: String?) async throws(TransportError) -> HTTPResponse
-    {
-        try await begin(request) { number, continuation throws(TransportError) in
-            let file: PartialFile? = if let path { try PartialFile(path: path, number: number) } else { nil }
-            return Collector(limit: request.bodyLimit, file: file, continuation)
-        }
+    @CurlActor private func run(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        try await begin(request) { _, continuation in Collector(limit: request.bodyLimit, continuation) }
     }
 
     @CurlActor private func open(_ request: HTTPRequest) async throws(TransportError) -> StreamedResponse {
@@ -53,8 +44,7 @@ public struct CurlTransport: StreamingTransport {
     @CurlActor private func begin<Whole: Sendable>(
         _ request: HTTPRequest, isStream: Bool = false,
         receiver:
-            @CurlActor (UInt64, CheckedContinuation<Result<Whole, TransportError>, Never>) throws(TransportError)
-            -> any Receiver
+            @CurlActor (UInt64, CheckedContinuation<Result<Whole, TransportError>, Never>) -> any Receiver
     ) async throws(TransportError) -> Whole {
         let target = try Target(request.url)
         let lines = try request.headerLines
@@ -65,7 +55,7 @@ public struct CurlTransport: StreamingTransport {
                     if Task.isCancelled { throw .cancelled }
                     let easy = try Easy.prepared(for: request, to: target, headers: lines, userAgent: userAgent)
                     let transfer = Transfer(
-                        easy, to: target, receiver: try receiver(number, continuation), isStream: isStream,
+                        easy, to: target, receiver: receiver(number, continuation), isStream: isStream,
                         idleTimeout: request.idleTimeout)
                     CurlActor.multi.add(transfer, number: number)
                 } catch {

@@ -83,8 +83,6 @@ public struct HTTPResponse: Sendable {
 public protocol Transport: Sendable {
     /// - Throws: ``TransportError``; any answer of the server, whatever its status, is a response.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
-    /// Streams a body to a new file, with mode 0600 (the folder exists), and answers with an empty body.
-    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse
 }
 
 /// Why no answer came. None of the cases carries more of the url than its host.
@@ -104,8 +102,6 @@ public enum TransportError: Error, Hashable, Sendable {
     /// A header whose name or value cannot be sent: it holds a line break or another control character.
     case badHeader(name: String)
     case cancelled
-    /// The file of a download could not be written.
-    case file(reason: String)
 }
 
 extension TransportError: CustomStringConvertible {
@@ -120,7 +116,6 @@ extension TransportError: CustomStringConvertible {
         case .badURL: "not an http or https address"
         case .badHeader(let name): "the header '\(name)' holds a line break or another character that cannot be sent"
         case .cancelled: "cancelled"
-        case .file(let reason): "the downloaded file could not be written: \(reason)"
         }
     }
 }

@@ -15,7 +15,7 @@ enum Outcome {
         case .certificate, .badURL, .badHeader: self = .never(.unreachable(reason: "\(error)"))
         // A connection that breaks while it is made looks the same as a server without TLS.
         case .tls where isTLSTriedOften: self = .never(.unreachable(reason: "\(error)"))
-        case .tls, .unreachable, .lost, .timedOut, .tooLarge, .cancelled, .file:
+        case .tls, .unreachable, .lost, .timedOut, .tooLarge, .cancelled:
             self = .later(reason: "\(error)", retryAfter: nil)
         }
     }

@@ -31,10 +31,6 @@ struct FakeTransport: Transport {
         journal.note(request.description)
         return try await answer(request)
     }
-
-    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse {
-        throw .file(reason: "not in this test")
-    }
 }
 
 extension HTTPRequest {

@@ -25,37 +25,6 @@ private let transport = CurlTransport(version: "1.2.3")
         #expect(try await text(HTTPRequest("POST", server.url("/"))) == "1 POST")
     }
 
-    @Test func aDownloadBecomesAFileOnlyWhenWhole() async throws {
-        let scratch = Scratch()
-        let server = try RawServer { connection, _ in
-            guard let request = connection.request() else { return }
-            if request.contains("/whole") { connection.answer("all of it") }
-            if request.contains("/none") { connection.answer("no", status: "404 Not Found") }
-            if request.contains("/half") { connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf") }
-        }
-        let path = "\(scratch.path)/cover"
-        let missing = try await transport.download(HTTPRequest("GET", server.url("/none")), to: path)
-        #expect(missing.status == 404 && missing.body.isEmpty && scratch.files.isEmpty)
-        await #expect(throws: TransportError.lost(host: "127.0.0.1", reason: "the answer ended early")) {
-            try await transport.download(HTTPRequest("GET", server.url("/half")), to: path)
-        }
-        #expect(scratch.files.isEmpty)
-        _ = try await transport.download(HTTPRequest("GET", server.url("/whole")), to: path)
-        #expect(scratch.files == ["cover"])
-        var info = stat()
-        #expect(stat(path, &info) == 0 && info.st_size == 9 && info.st_mode & 0o777 == 0o600)
-        await #expect(throws: TransportError.tooLarge(limit: 3)) {
-            try await transport.download(HTTPRequest("GET", server.url("/whole"), bodyLimit: 3), to: path)
-        }
-        #expect(scratch.files == ["cover"])
-    }
-
-    @Test func aFolderThatIsNotThereIsSaid() async {
-        await #expect(throws: TransportError.file(reason: "No such file or directory")) {
-            try await transport.download(HTTPRequest("GET", "http://127.0.0.1:9/"), to: "/nonexistent/file")
-        }
-    }
-
     @Test func aPrivateAuthorityIsTrustedOnlyWhenGiven() async throws {
         let server = try RawServer { connection, _ in
             if connection.request() != nil { connection.answer("behind TLS") }

@@ -93,10 +93,6 @@ struct LifeTransport: Transport {
         let body = isFirst ? "0{\"sid\":\"s\"}" : request.method == "GET" ? "44{\"message\":\"no\"}" : "ok"
         return HTTPResponse(status: 200, body: Array(body.utf8))
     }
-
-    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse {
-        throw .file(reason: "not in this test")
-    }
 }
 
 /// A keyring that outlives the daemon.

@@ -330,9 +330,6 @@ private final class Doors: StreamingTransport {
     }
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { throw .badURL }
-    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse {
-        throw .badURL
-    }
 }
 
 /// Fails always in the same way.
@@ -348,5 +345,4 @@ private final class Broken: StreamingTransport {
     }
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse { throw error }
-    func download(_ request: HTTPRequest, to path: String) async throws(TransportError) -> HTTPResponse { throw error }
 }
