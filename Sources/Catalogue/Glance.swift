@@ -1,3 +1,4 @@
+internal import Folders
 internal import GRDB
 public import Listening
 
@@ -19,7 +20,7 @@ public struct CatalogueGlance {
         configuration.readonly = true
         configuration.busyMode = .timeout(0.02)
         // Where the index of the write-ahead log is missing and cannot be made, what was checkpointed is enough.
-        for name in [path, "file:\(path)?immutable=1"] {
+        for name in [path, immutableDatabase(path)] {
             guard let found = try? DatabaseQueue(path: name, configuration: configuration),
                 (try? found.read({ try Int.fetchOne($0, sql: "PRAGMA user_version") })) == Schema.version
             else { continue }

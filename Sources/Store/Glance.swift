@@ -1,3 +1,4 @@
+internal import Folders
 internal import GRDB
 public import Listening
 
@@ -11,7 +12,7 @@ public struct StoreGlance {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(0.02)
-        for name in [path, "file:\(path)?immutable=1"] {
+        for name in [path, immutableDatabase(path)] {
             guard let found = try? DatabaseQueue(path: name, configuration: configuration),
                 (try? found.read({ try $0.tableExists("accounts") })) == true
             else { continue }

@@ -1,3 +1,4 @@
+internal import Folders
 internal import GRDB
 internal import Glibc
 
@@ -16,7 +17,7 @@ extension Opening {
         var configuration = Configuration()
         configuration.readonly = true
         // Where the index of the write-ahead log is missing and cannot be made, only what was checkpointed can be read.
-        for (name, isWhole) in [(path, true), ("file:\(path)?immutable=1", !hasLog)] {
+        for (name, isWhole) in [(path, true), (immutableDatabase(path), !hasLog)] {
             guard let found = try? DatabaseQueue(path: name, configuration: configuration),
                 (try? found.read { try Schema.migrator.hasBeenSuperseded($0) }) == false
             else { continue }
@@ -54,9 +55,9 @@ extension Database {
         let isNumbered = isWhole || table != "history"
         let columns = try columns(in: table).map(\.name).filter { isNumbered || $0 != "number" }
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        // This installation is known by what the file says.
-        let way = table == "meta" ? "IGNORE" : "REPLACE"
         for row in rows {
+            // This installation is known by what the file says.
+            let way = table == "meta" && row["key"] == "deviceId" ? "IGNORE" : "REPLACE"
             if !isWhole, table == "places", try knowsNewer(row) { continue }
             try run(
                 "INSERT OR \(way) INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",

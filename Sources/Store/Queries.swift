@@ -101,15 +101,6 @@ extension Store {
         }
     }
 
-    /// The stretches with something in them that no server has confirmed, parked ones among them.
-    public func unsent() async throws(StoreError) -> [Stretch] { try await stretches().filter(\.isUnsent) }
-
-    public func stretch(_ id: String) async throws(StoreError) -> Stretch? {
-        try await perform { db in
-            try Row.fetchOne(db.kept("SELECT * FROM stretches WHERE id = ?"), arguments: [id]).flatMap(Stretch.init)
-        }
-    }
-
     /// In the order they were made.
     public func progressWrites() async throws(StoreError) -> [ProgressWrite] {
         try await perform { db in
@@ -252,12 +243,6 @@ extension Store {
                     Tally.Row(day: Day(number: row.number("day")), item: $0, listened: row.time("listened"))
                 }
             }
-        }
-    }
-
-    public func rate(of item: ItemID) async throws(StoreError) -> Double? {
-        try await perform { db in
-            try Double.fetchOne(db.kept("SELECT rate FROM rates WHERE item = ?"), arguments: [item.description])
         }
     }
 }

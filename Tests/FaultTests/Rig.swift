@@ -287,7 +287,7 @@ extension Rig: Stillness.Subject {
         if !isJournalAwaited {
             isJournalAwaited = true
             Task { @LoopActor in
-                _ = try? await store.stretch("none")
+                _ = try? await store.place(of: ItemID(source: "file", key: "none"))
                 self.isJournalAwaited = false
                 Stillness.shared.look()
             }

@@ -109,3 +109,9 @@ import Testing
         }
     }
 }
+
+@Suite struct DatabaseAddressTests {
+    @Test func whatAnAddressMeansOtherwiseIsEscaped() {
+        #expect(immutableDatabase("/a b/50%?#ü.sqlite") == "file:/a b/50%25%3f%23ü.sqlite?immutable=1")
+    }
+}

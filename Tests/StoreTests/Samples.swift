@@ -1,5 +1,7 @@
 import Listening
 
+@testable import Store
+
 let emma = ItemID(source: "abs", key: "4d7a/li_emma")
 let ulysses = ItemID(source: "file", key: "9e107d9d")
 
@@ -20,4 +22,10 @@ func item(_ id: ItemID, _ title: String = "Emma") -> Item {
 
 func account(_ id: String, user: String = "jane") -> Account {
     Account(id: id, server: "https://books.example.org/abs", user: user, login: .tokens)
+}
+
+extension Store {
+    func unsent() async throws -> [Stretch] { try await stretches().filter(\.isUnsent) }
+    func stretch(_ id: String) async throws -> Stretch? { try await stretches().first { $0.id == id } }
+    func rate(of item: ItemID) async throws -> Double? { try await rate(among: [item])?.rate }
 }

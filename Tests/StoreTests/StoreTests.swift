@@ -289,7 +289,8 @@ import Testing
     private func filled(_ path: String) async throws -> String {
         let store = try Store.open(at: path) { Issue.record("\($0)") }
         try await store.write(
-            .place(place(emma, 5, updated: 5)), .place(place(ulysses, 7, updated: 50)), .stretch(stretch("old")))
+            .queue(Queue()), .place(place(emma, 5, updated: 5)), .place(place(ulysses, 7, updated: 50)),
+            .stretch(stretch("old")))
         try await store.flush()
         return store.deviceID
     }
@@ -326,6 +327,9 @@ import Testing
             let store = try Store.inMemory(for: path) { trouble in troubles.withLock { $0.append(trouble) } }
             store.journal(place: place(emma, 9, updated: 9), stretch: stretch("new"), at: 9)
             try await store.write(.place(place(ulysses, 3, updated: 3)))
+            var queue = Queue([item(ulysses)])
+            queue.loop = .queue
+            try await store.write(.queue(queue))
             try await store.flush()
             #expect(try await store.place(of: emma)?.position == .seconds(9))
             #expect(troubles.withLock { $0 }.isEmpty)
@@ -339,6 +343,7 @@ import Testing
             // A later word of the listener's than what memory knew.
             #expect(try await opened.place(of: ulysses)?.position == .seconds(7))
             #expect(try await opened.stretches().map(\.id).sorted() == ["new", "old"])
+            #expect(try await opened.queue() == queue)
         }
     }
 }
