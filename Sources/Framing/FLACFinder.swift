@@ -58,12 +58,16 @@ actor FLACFinder: SampleFinder {
         for _ in 0..<16 where start < limit {
             let piece = try await Piece.read(reader, at: start, count: chunk, size: file.size)
             let found = headers(in: piece)
-            let confirmed = found.indices.filter { place in
-                let frame = found[place].frame
-                return found[(place + 1)...].contains { $0.frame.sample == frame.sample + frame.count }
-                    || piece.isLast && frame.sample + frame.count == file.info.samples
+            var marks: [SampleMark] = []
+            var behind: Set<Int64> = []
+            for (byte, frame) in found.reversed() {
+                let end = frame.sample + frame.count
+                if behind.contains(end) || piece.isLast && end == file.info.samples {
+                    marks.append(SampleMark(byte: byte, sample: frame.sample))
+                }
+                behind.insert(frame.sample)
             }
-            let marks = confirmed.map { SampleMark(byte: found[$0].byte, sample: found[$0].frame.sample) }
+            marks.reverse()
             if !marks.isEmpty { return marks.filter { $0.byte < limit } }
             guard !piece.isLast, piece.bytes.count > 32 else { break }
             start = piece.end - Int64(piece.bytes.count / 4)

@@ -112,6 +112,8 @@ internal import Glibc
                 names.insert(String(parts[0]))
             } else if parts.count == 3, Ending(rawValue: String(parts[1])) != nil {
                 unlink("\(folder)/\(file)")  // a crash came between writing and renaming
+            } else if file.hasPrefix(KeptFile.unkept) {
+                unlink("\(folder)/\(file)")  // or between making and removing
             }
         }
         return names

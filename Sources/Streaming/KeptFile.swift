@@ -11,6 +11,8 @@ internal import Glibc
 
     /// What is left to everybody else, the journal of places among them.
     nonisolated static let spared: Int64 = 64 << 20
+    /// How a file without a name begins, for as long as it has one.
+    nonisolated static let unkept = "unkept-"
     /// The room is looked at each time so much was written.
     private static let step: Int64 = 4 << 20
 
@@ -28,7 +30,7 @@ internal import Glibc
         if let path {
             descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         } else {
-            var name = Array("\(folder)/unkept-XXXXXX".utf8CString)
+            var name = Array("\(folder)/\(Self.unkept)XXXXXX".utf8CString)
             descriptor = mkstemp(&name)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             if descriptor >= 0 { unlink(name) }
