@@ -119,8 +119,11 @@ internal import Store
     private var reopenTimer: LoopTimer?
     private(set) var ownsMPRIS = false
     private var nameMPRIS = MPRISName.bus
+    /// The bus has given it.
+    private(set) var hasNameMPRIS = false
     var between: Between?
-    private var isAnnouncing = false
+    /// The status is about to be told.
+    var statusTimer: LoopTimer?
     /// What was told of last.
     var announced: News?
     let onQuit: @LoopActor () -> Void
@@ -297,22 +300,21 @@ internal import Store
         refreshLists()
         do throws(BusError) {
             nameMPRIS = MPRISName.bus
+            hasNameMPRIS = true
             guard try !bus.own(nameMPRIS) else { return }
             nameMPRIS += ".instance\(processID())"
-            try _ = bus.own(nameMPRIS)
+            hasNameMPRIS = try bus.own(nameMPRIS)
         } catch {
+            hasNameMPRIS = false
             log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
         }
     }
 
-    /// Once for all that happens in one turn of the Loop.
+    /// A moment later, and once for all that happens until then: what the desktop waits for goes first, also through the
+    /// bus and on its way to whoever asked.
     func announceStatus() {
-        guard !isAnnouncing else { return }
-        isAnnouncing = true
-        Task { @LoopActor in
-            self.isAnnouncing = false
-            self.emitStatus()
-        }
+        guard statusTimer == nil else { return }
+        statusTimer = time.timer(after: .seconds(0.01)) { self.emitStatus() }
     }
 
     private func schedulePlayer() {
@@ -479,10 +481,6 @@ internal import Store
         await withCheckedContinuation { drains[number] = $0 }
         timer.cancel()
     }
-
-    var isDraining: Bool { !drains.isEmpty }
-    /// A stream that failed is asked for again when its time has come.
-    var isToReopen: Bool { reopenTimer?.isPending ?? false }
 
     private func settleDrains() { if !sync.isSending { finishDrains() } }
 

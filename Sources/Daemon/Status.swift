@@ -39,13 +39,15 @@ extension Service {
     private var presentRemark: String? { remark.flatMap { $0.item == player.item?.id ? $0.text : nil } }
 
     func emitStatus() {
+        statusTimer?.cancel()
+        statusTimer = nil
         announced = News(self)
         emit("Changed", json(statusReport()))
     }
 
     /// For whoever follows the status: what is no property of the desktop's changes too.
     func announceNews() {
-        if announced != News(self) { announceStatus() }
+        if statusTimer == nil, announced != News(self) { announceStatus() }
     }
 
     func emitRefreshed() {
