@@ -194,9 +194,6 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     public static func failed(_ message: String) -> BusError {
         BusError("org.freedesktop.DBus.Error.Failed", message)
     }
-    public static func notSupported(_ message: String) -> BusError {
-        BusError("org.freedesktop.DBus.Error.NotSupported", message)
-    }
     static func type(_ wanted: String, _ value: Value) -> BusError {
         invalidArgs("expected a value of type '\(wanted)', got '\(value.signature.text)'")
     }

@@ -46,9 +46,11 @@ extension Service {
     private func busCheck() -> Check { Check("session bus", .good, "connected, and \(profile.bus) is ours") }
 
     private func mprisCheck() -> Check {
-        player.item == nil
-            ? Check("media keys", .good, "not asked for: nothing is loaded")
-            : Check("media keys", .good, "offered to the desktop as '\(player.item?.title ?? "")'")
+        guard let item = player.item else { return Check("media keys", .good, "not asked for: nothing is loaded") }
+        guard hasNameMPRIS else {
+            return Check("media keys", .bad, "the bus refused the name for them", advice: "see 'dogear logs'")
+        }
+        return Check("media keys", .good, "offered to the desktop as '\(item.title)'")
     }
 
     private func settingsCheck() -> Check {

@@ -113,7 +113,7 @@ struct Reading: Sendable {
             let news = try await catalogue.take(
                 newest: page.rows.map(CatalogueItem.init), library: library.id, account: account, total: page.total)
             offset += size
-            if news < page.rows.count || offset >= page.total {
+            if news < page.rows.count || page.rows.isEmpty || offset >= page.total {
                 return try await catalogue.count(library: library.id, account: account) == page.total
             }
             told()

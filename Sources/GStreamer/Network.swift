@@ -8,7 +8,7 @@ enum Network {
 
     /// Prepares one souphttpsrc, before it opens anything.
     static func prepare(_ source: Element, for stream: AudioStream) {
-        dogear_set_string(source, "user-agent", "dogear/0.1")
+        dogear_set_string(source, "user-agent", "dogear")
         dogear_set_int(source, "timeout", timeout)
         dogear_set_int(source, "retries", 3)
         dogear_set_bool(source, "iradio-mode", 0)

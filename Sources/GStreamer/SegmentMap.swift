@@ -134,7 +134,8 @@ final class SegmentMap: Sendable {
     /// - Returns: the segment that says so; nil if there is none to be cut.
     func cut(from: UInt64, to: UInt64) -> UnsafeMutablePointer<GstEvent>? {
         state.withLock { state -> UnsafeMutablePointer<GstEvent>? in
-            guard let (segment, number) = state.present, var last = state.last, from >= segment.start, to > from
+            guard let (segment, number) = state.present, var last = state.last, from >= segment.start, to > from,
+                segment.time != .max
             else { return nil }
             let start = UInt64(segment.start)
             func running(_ time: UInt64, _ rate: Double) -> UInt64 { UInt64(Double(time - start) / rate) }

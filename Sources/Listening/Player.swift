@@ -272,7 +272,7 @@ extension Player {
         case leave
     }
 
-    public enum Cause: String, Hashable, Sendable { case listener, sleepTimer, device, system }
+    public enum Cause: String, Hashable, Sendable { case listener, system }
 
     /// What moved the place; kept with each move.
     public enum JumpCause: String, Hashable, Sendable {

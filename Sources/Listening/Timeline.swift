@@ -48,9 +48,4 @@ extension Item {
     public func chapterIndex(at place: BookTime) -> Int? {
         chapters.isEmpty ? nil : Timeline.index(at: place, count: chapters.count) { chapters[$0].start }
     }
-
-    /// - Returns: the track that holds this place, or nil if the item has none.
-    public func trackIndex(at place: BookTime) -> Int? {
-        tracks.isEmpty ? nil : Timeline.index(at: place, count: tracks.count) { tracks[$0].start }
-    }
 }

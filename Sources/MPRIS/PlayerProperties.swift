@@ -93,6 +93,8 @@ private struct MetadataKey: Hashable {
     let part: Int
     let parts: Int
     let title: String?
+    let partTitle: String?
+    let authors: [String]
     let cover: String?
     let duration: BookTime
 
@@ -102,6 +104,8 @@ private struct MetadataKey: Hashable {
         part = player.partIndex
         parts = player.parts.count
         title = player.item?.title
+        partTitle = player.part?.title
+        authors = player.item?.authors ?? []
         cover = player.item?.coverPath
         duration = player.part?.duration ?? .zero
     }

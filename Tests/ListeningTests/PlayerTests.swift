@@ -566,7 +566,6 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(emma.chapterIndex(at: .seconds(59.999)) == 0)
         #expect(emma.chapterIndex(at: .seconds(60)) == 1)
         #expect(emma.chapterIndex(at: .seconds(9999)) == 2)
-        #expect(emma.trackIndex(at: .seconds(90)) == 1)
         #expect(plain.chapterIndex(at: .zero) == nil)
     }
 
