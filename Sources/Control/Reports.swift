@@ -218,6 +218,8 @@ public struct LibrariesReport: Codable, Hashable, Sendable {
     }
     public var libraries: [Row]
     public var problems: [String]
+    /// What the problems amount to, as an exit code; null where there are none or it is not known.
+    @OrNull public var code: Int32?
     /// They are being read now.
     @OrNull public var refreshing: Bool? = false
 

@@ -251,6 +251,9 @@ extension Service {
     /// Reads all libraries again; the report tells how far that is, and so do the signals that follow.
     func refreshLibraries() throws(ControlError) -> LibrariesReport {
         _ = try signedIn()
+        if shelves.accounts.allSatisfy(\.isSignedOut), let sentence = expired.first {
+            throw ControlError(.notSignedIn, sentence)
+        }
         guard let librarian else { throw ControlError(.failed, "there is no index of the libraries to refresh") }
         librarian.refresh(full: true)
         return indexReport(librarian)
@@ -313,9 +316,10 @@ extension Service {
     private func browseServer(_ request: BrowseRequest) async throws(ControlError) -> ListReport {
         guard !request.hasFilter else {
             _ = try signedIn()
-            let why = librarian?.problems.values.first.map { ": \($0)" } ?? ""
+            let problem = librarian?.problems.values.first
+            let why = problem.map { ": \($0)" } ?? ""
             throw ControlError(
-                why.isEmpty ? .failed : .unreachable,
+                problem?.kind ?? .failed,
                 "the libraries were not read yet\(why); 'dogear libraries --refresh' shows how far that is")
         }
         return try await signedIn().list(
@@ -396,6 +400,9 @@ extension LibrariesReport {
     @LoopActor fileprivate mutating func add(_ librarian: Librarian?) {
         guard let librarian else { return }
         refreshing = librarian.isBusy
-        problems += librarian.problems.sorted { $0.key < $1.key }.map(\.value).filter { !problems.contains($0) }
+        let found = librarian.problems.sorted { $0.key < $1.key }.map(\.value)
+        problems += found.map(\.message).filter { !problems.contains($0) }
+        let kinds = Set(found.map(\.kind))
+        if let kind = kinds.first { code = kinds.count == 1 ? kind.rawValue : ControlError.Kind.failed.rawValue }
     }
 }

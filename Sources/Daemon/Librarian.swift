@@ -21,7 +21,7 @@ internal import Logging
     private var isToldSoon = false
     private var listener: (@LoopActor () -> Void)?
     /// Why an account could not be read.
-    private(set) var problems: [String: String] = [:]
+    private(set) var problems: [String: ControlError] = [:]
     private(set) var states: [LibraryState] = []
     /// The lists for those who cannot wait: as they were when something last changed.
     private(set) var snapshot = CatalogueSnapshot()
@@ -193,7 +193,7 @@ internal import Logging
             if let wish = wishes.removeValue(forKey: id) { read(id, wish) }
             return
         }
-        problems[id] = "\(failure)"
+        problems[id] = (failure as? ShelfError).map { ControlError($0) } ?? ControlError(.failed, "\(failure)")
         wishes[id] = nil
         log.info("a library could not be read", metadata: ["why": "\(failure)"])
         // What is known is used meanwhile, and compared when it is: only what was never read is tried by the clock.

@@ -111,7 +111,9 @@ struct Libraries: DogearCommand {
         } else if report.problems.isEmpty {
             hint("There are no libraries. Sign in with 'dogear login URL'; 'dogear play FILE' needs no server.")
         }
-        if report.libraries.isEmpty || refresh, !report.problems.isEmpty { throw ExitCode.failure }
+        if report.libraries.isEmpty || refresh, !report.problems.isEmpty {
+            throw report.code.map { ExitCode($0) } ?? .failure
+        }
     }
 
     /// - Returns: the report of the end.
