@@ -55,16 +55,16 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     }
 
     /// Sets the damaged file aside and begins a new one with what can be read of it.
-    /// - Returns: false: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled.
-    func replace(deviceID: String) throws -> (isDone: Bool, notice: StoreNotice?) {
-        guard identity != nil, replaced.map({ .now - $0 > .seconds(60) }) ?? true else { return (false, nil) }
+    /// - Returns: nil: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled.
+    func replace(deviceID: String) throws -> StoreNotice? {
+        guard identity != nil, replaced.map({ .now - $0 > .seconds(60) }) ?? true else { return nil }
         replaced = .now
         try? Opening.keepLog(of: database)
-        let (fresh, notice) = try Opening(path: path).open()
+        let (fresh, notice) = try Opening(path: path).replace()
         try fresh.write { try Opening.setDeviceID(deviceID, $0) }
         database = fresh
         identity = FileIdentity(of: path)
-        return (true, notice)
+        return notice
     }
 
     /// Room enough for the log to grow.

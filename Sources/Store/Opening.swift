@@ -11,10 +11,15 @@ struct Opening {
     func open() throws -> (DatabaseQueue, StoreNotice?) {
         do { return (try connect(), nil) } catch {
             guard case .damaged = StoreError(error, path: path) else { throw error }
-            let aside = try setAside("damaged")
-            let queue = try connect()
-            return (queue, rescue(from: aside, to: queue))
+            return try replace()
         }
+    }
+
+    /// Sets a damaged file aside and begins a new one with what can be read of it.
+    func replace() throws -> (DatabaseQueue, StoreNotice) {
+        let aside = try setAside("damaged")
+        let queue = try connect()
+        return (queue, rescue(from: aside, to: queue))
     }
 
     static func deviceID(_ db: Database) throws -> String {

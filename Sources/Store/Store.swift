@@ -172,10 +172,10 @@ public final class Store: Sendable {
     /// On the line. Does it once more in a new database, if this one turns out to be damaged.
     private func mended<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
-            guard case .damaged = StoreError(error, path: path) else { throw error }
-            let (isDone, notice) = try keeper.replace(deviceID: deviceID)
-            guard isDone else { throw error }
-            if let notice { onTrouble(.replaced(notice)) }
+            guard case .damaged = StoreError(error, path: path),
+                let notice = try keeper.replace(deviceID: deviceID)
+            else { throw error }
+            onTrouble(.replaced(notice))
             return try body()
         }
     }

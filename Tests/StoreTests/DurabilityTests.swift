@@ -171,6 +171,27 @@ import Testing
         }
     }
 
+    /// As some file systems leave it.
+    @Test func aDatabaseCutToNothingWhileItIsOpenIsReplaced() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/state.sqlite"
+            try await Store.open(at: path) { trouble.yield($0) }.write(.place(place(ulysses, 30)))
+            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            truncate(path, 0)
+            for second in 1...5 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            try? await store.flush()
+            #expect(try await store.stretches().isEmpty)
+            #expect(try await store.place(of: emma) == place(emma, 5))
+            try await store.flush()
+            #expect(try await Store.open(at: path) { Issue.record("\($0)") }.place(of: emma) == place(emma, 5))
+            trouble.finish()
+            let told = await Array(troubles)
+            #expect(told.contains { if case .replaced = $0 { true } else { false } }, "\(told)")
+            #expect(!told.contains { if case .began = $0 { true } else { false } }, "\(told)")
+        }
+    }
+
     private func damage(_ path: String, _ table: String) async throws {
         let page = try await DatabaseQueue(path: path).read { db in
             try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table]) ?? 0
