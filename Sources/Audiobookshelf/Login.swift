@@ -77,12 +77,12 @@ public struct Login: Sendable {
     /// - Parameters:
     ///   - found: what ``find()`` gave.
     ///   - existing: the accounts there are, and were: the same user on the same server keeps the id.
-    ///   - willStore: awaited before the vault is touched, with the account's id: nobody else may write there then.
+    ///   - client: of the account with this id, if it has one: kept from the vault from when the new secrets get there.
     /// - Returns: the account, with its secrets in the vault.
     /// - Throws: ``ShelfError``; after ``ShelfError/vault(_:)`` the vault is as it was.
     public func run(
         _ method: Method, at found: Found, existing: [Account] = [], vault: any Vault,
-        willStore: @Sendable (String) async -> Void = { _ in }
+        client: @Sendable (String) async -> ShelfClient? = { _ in nil }
     ) async throws(ShelfError) -> Account {
         let given: Granted
         switch method {
@@ -94,11 +94,13 @@ public struct Login: Sendable {
         let account = Account(
             id: known?.id ?? UUID().uuidString.lowercased(), server: name, user: given.user, login: given.login,
             serverVersion: given.version ?? found.version, hasHeaders: !headers.isEmpty, caFile: caFile)
-        await willStore(account.id)
+        let holder = await client(account.id)
+        await holder?.leaveVault()
         let former: String?
         do throws(VaultError) {
             former = try await store(given, of: account, in: vault)
         } catch {
+            await holder?.takeUpVault()
             await logOut(given.refresh, at: found)
             throw .vault(error)
         }

@@ -7,8 +7,7 @@ public func readable(_ summary: String) -> String? { plainText(summary) }
 /// - Returns: nil if nothing is left.
 func plainText(_ html: String) -> String? {
     var out = ""
-    let whole = html.prefix(100_000)
-    var rest = whole
+    var rest = html.prefix(100_000)
     var ends = Ends()
     while let character = rest.first {
         if character == "<", let tag = Tag(rest, &ends) {

@@ -58,8 +58,10 @@ public actor ShelfClient {
     /// Milliseconds since the start of this computer, as all that is waited for: no exchange of tokens before.
     private var noExchangeBefore: Int64 = 0
     private var rateLimitedUntil: Int64 = 0
-    /// Tokens that the vault would not take, and when to try it again.
+    /// Tokens that are not in the vault yet, and when to try it again.
     private var unstored: (tokens: Secrets, again: Int64)?
+    /// It would not take them, and that was reported.
+    private var isRefused = false
     /// Another login is about to take the vault over, or this one ends: nothing more is put there.
     private(set) var isLeavingVault = false
     /// What is being put into the vault.
@@ -102,7 +104,10 @@ public actor ShelfClient {
     }
 
     /// After ``leaveVault()``, when this login goes on after all.
-    public func takeUpVault() { isLeavingVault = false }
+    public func takeUpVault() async {
+        isLeavingVault = false
+        await store()
+    }
 
     /// Ends the login on the server, if it can be reached, and removes it from the vault.
     ///
@@ -115,15 +120,15 @@ public actor ShelfClient {
             let response = try? await send(.logout(refresh), secrets)
             isTold = response.map { (200..<300).contains($0.status) } ?? false
         }
-        secrets = nil
-        unstored = nil
         do throws(VaultError) {
             try await vault.removeAll(account: account.id)
         } catch {
             isSignedOut = false
-            takeUpVault()
+            await takeUpVault()
             throw .vault(error)
         }
+        secrets = nil
+        unstored = nil
         return isTold
     }
 
@@ -275,42 +280,42 @@ public actor ShelfClient {
         let fresh = Secrets(
             bearer: answer.accessToken, refresh: answer.refreshToken ?? refresh, headers: secrets?.headers ?? [],
             received: sinceStart)
-        await store(fresh)
+        unstored = (fresh, sinceStart)
+        await store()
         secrets = fresh
     }
 
-    /// One after another: the newest stay.
-    private func store(_ tokens: Secrets) async {
+    /// One after another, and each puts there what is newest by then.
+    private func store() async {
         let earlier = storage
         let task = Task {
             await earlier?.value
-            await self.storeNow(tokens)
+            await self.storeNow()
         }
         storage = task
         await task.value
     }
 
-    private func storeNow(_ tokens: Secrets) async {
-        guard !isLeavingVault else {
-            unstored = (tokens, sinceStart)
-            return
-        }
+    private func storeNow() async {
+        guard !isLeavingVault, let tokens = unstored?.tokens else { return }
         do throws(VaultError) {
             if let refresh = tokens.refresh {
                 try await vault.store(refresh, for: SecretKey(account, .refresh), label: account.secretLabel)
             }
             try await vault.store(tokens.bearer, for: SecretKey(account, .access), label: account.secretLabel)
-            if unstored != nil { report(.stored) }
-            unstored = nil
+            if unstored?.tokens.bearer == tokens.bearer { unstored = nil }
+            if isRefused { report(.stored) }
+            isRefused = false
         } catch {
-            if unstored == nil { report(.notStored(error)) }
-            unstored = (tokens, sinceStart + 30_000)
+            unstored?.again = sinceStart + 30_000
+            if !isRefused { report(.notStored(error)) }
+            isRefused = true
         }
     }
 
     private func storeAgain() async {
         guard let waiting = unstored, waiting.again <= sinceStart else { return }
         unstored?.again = sinceStart + 30_000
-        await store(waiting.tokens)
+        await store()
     }
 }

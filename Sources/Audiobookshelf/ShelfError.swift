@@ -45,7 +45,7 @@ public enum ShelfError: Error, Hashable, Sendable {
     case tooLarge(endpoint: String)
 
     case cancelled
-    case file(reason: String)
+    case journal(reason: String)
 }
 
 extension ShelfError: CustomStringConvertible {
@@ -111,7 +111,7 @@ extension ShelfError: CustomStringConvertible {
         case .tooLarge(let endpoint):
             "\(endpoint) answered with more than dogear reads at once; ask for less with --limit"
         case .cancelled: "cancelled"
-        case .file(let reason): "a downloaded file could not be written: \(reason)"
+        case .journal(let reason): "the login could not be kept: \(reason)"
         }
     }
 
@@ -145,7 +145,7 @@ extension ShelfError {
         case .noAccount, .wrongPassword, .keyRefused, .passwordsNotAccepted, .signedOut, .vault: .notSignedIn
         case .notFound: .notFound
         case .notAudiobookshelf, .notInitialised, .tokenRefused, .forbidden, .notPlayable, .refused, .missing,
-            .unreadable, .tooLarge, .cancelled, .file:
+            .unreadable, .tooLarge, .cancelled, .journal:
             .failed
         }
     }
@@ -158,7 +158,7 @@ extension ShelfError {
             true
         case .badAddress, .badHeader, .insecureHTTP, .moved, .notInitialised, .noAccount, .wrongPassword, .keyRefused,
             .passwordsNotAccepted, .signedOut, .forbidden, .notFound, .notPlayable, .refused, .missing, .tooLarge,
-            .file:
+            .journal:
             false
         }
     }

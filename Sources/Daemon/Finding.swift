@@ -14,9 +14,7 @@ extension Service {
     private var index: Librarian? { librarian.flatMap { $0.isReady ? $0 : nil } }
 
     /// The index of their libraries answers all the same, but gets no newer.
-    private var expired: [String] {
-        shelves.accounts.filter(\.isSignedOut).map { "\(ShelfError.signedOut(server: $0.server))" }
-    }
+    private var expired: [String] { shelves.expired }
 
     // MARK: Commands
 

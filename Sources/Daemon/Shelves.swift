@@ -66,10 +66,12 @@ internal import Store
 
     /// Told to the listener until it is over.
     var trouble: String? {
-        vaultTrouble
-            ?? accounts.first(where: \.isSignedOut).map { account in
-                "\(account.server) no longer accepts this login; run 'dogear login \(account.server)'"
-            }
+        vaultTrouble ?? expired.first
+    }
+
+    /// A sentence for each login that a server has ended.
+    var expired: [String] {
+        accounts.filter(\.isSignedOut).map { "\(ShelfError.signedOut(server: $0.server))" }
     }
 
     /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
@@ -132,30 +134,14 @@ internal import Store
                 allowInsecureHTTP: request.allowInsecureHTTP, transport: transport)
             let found = try await login.find()
             let former = (try? await store.formerAccounts()) ?? []
-            let account = try await take(login, try method(request), found, former)
+            let account = try await login.run(
+                try method(request), at: found, existing: accounts + former, vault: vault
+            ) { @LoopActor id in self.clients[id] }
             try await adopt(account)
             log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
             return row(account, unsent: 0)
         } catch {
             throw ControlError(ControlError(error).kind, error.atLogin)
-        }
-    }
-
-    /// An earlier login to the same account keeps its hands off the vault from when the new secrets get there.
-    private func take(
-        _ login: Login, _ method: Login.Method, _ found: Login.Found, _ former: [Account]
-    ) async throws(ShelfError) -> Account {
-        let clients = clients
-        let left = Locked<ShelfClient?>(nil)
-        do throws(ShelfError) {
-            return try await login.run(method, at: found, existing: accounts + former, vault: vault) { id in
-                guard let client = clients[id] else { return }
-                left.withLock { $0 = client }
-                await client.leaveVault()
-            }
-        } catch {
-            await left.withLock { $0 }?.takeUpVault()
-            throw error
         }
     }
 
@@ -170,12 +156,14 @@ internal import Store
     private func adopt(_ account: Account) async throws(ShelfError) {
         var account = account
         account.clockOffset = clocks[account.id]?.offset(at: time.now) ?? 0
+        // Its login is over, whatever becomes of this: the next one reads the vault.
+        let former = clients.removeValue(forKey: account.id)
         do throws(StoreError) { try await store.write(.account(account)) } catch {
-            throw .file(reason: error.description)
+            throw .journal(reason: error.description)
         }
         accounts.removeAll { $0.id == account.id }
         accounts.append(account)
-        if let former = clients.removeValue(forKey: account.id) { try await client(account).goOn(from: former) }
+        if let former { try await client(account).goOn(from: former) }
         vaultTrouble = nil
     }
 

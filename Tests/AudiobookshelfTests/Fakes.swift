@@ -60,6 +60,8 @@ actor FakeVault: Vault {
     private var failure: VaultError?
     /// Stores that still succeed before `failure` counts.
     private var patience = 0
+    private var gate: AsyncStream<Void>?
+    private(set) var isWaiting = false
 
     init(_ journal: Journal = Journal(), _ secrets: [SecretKey: String] = [:]) {
         self.journal = journal
@@ -71,11 +73,18 @@ actor FakeVault: Vault {
         patience = stores
     }
 
+    /// The next store takes until something comes.
+    func wait(for gate: AsyncStream<Void>) { self.gate = gate }
+
     func kept(_ kind: SecretKey.Kind) -> String? { secrets.first { $0.key.kind == kind }?.value }
 
     func store(_ secret: String, for key: SecretKey, label: String) async throws(VaultError) {
         if let failure, patience == 0 { throw failure }
         patience = max(0, patience - 1)
+        if let gate {
+            (self.gate, isWaiting) = (nil, true)
+            for await _ in gate { break }
+        }
         journal.note("store \(key.kind.rawValue) \(secret)")
         secrets[key] = secret
     }

@@ -130,6 +130,7 @@ import Testing
         let found = try await login.find()
         let given = try await login.run(.apiKey("KEY"), at: found, existing: [known], vault: vault) { [journal] id in
             journal.note("will store for \(id)")
+            return nil
         }
         #expect(given.id == known.id && given.login == .apikey)
         #expect(await vault.secrets.map(\.value) == ["KEY"])

@@ -19,9 +19,12 @@ import Testing
     /// Each of these took a walk to the end of the text for each tag in it.
     @Test(arguments: ["<a", "<!--", "<script>", "<style>x", "&a"]) func whatNeverEndsIsReadOnce(piece: String) {
         let count = 100_000 / piece.count
-        let clock = ContinuousClock()
-        let plain = clock.measure { _ = plainText(String(repeating: "x", count: 100_000)) }
-        let hostile = clock.measure { _ = plainText(String(repeating: piece, count: count)) }
+        // The best of three: the machine may stand still in one.
+        func best(_ text: String) -> Duration {
+            (0..<3).map { _ in ContinuousClock().measure { _ = plainText(text) } }.min() ?? .zero
+        }
+        let plain = best(String(repeating: "x", count: 100_000))
+        let hostile = best(String(repeating: piece, count: count))
         #expect(hostile < plain * 40, "\(hostile), and \(plain) for text without any")
     }
 

@@ -248,6 +248,30 @@ private final class TokenServer: Sendable {
         _ = try await client.libraries()
     }
 
+    /// What the vault refused is tried again while newer ones are on their slow way there.
+    @Test func theNewestTokensStay() async throws {
+        let vault = vault()
+        await vault.fail(with: .refused(reason: "no"))
+        let client = try client(vault)
+        _ = try await client.libraries()
+        server.access.withLock { $0 = "A3" }
+        server.refreshAnswer.withLock { $0 = [.success(TokenServer.tokens("A3", "R3"))] }
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        await vault.fail(with: nil)
+        await vault.wait(for: gate)
+        clock.withLock { $0 += 10_000 }
+        let first = Task { try await client.libraries() }
+        while await !vault.isWaiting { await Task.yield() }
+        clock.withLock { $0 += 31_000 }
+        let second = Task { try await client.libraries() }
+        for _ in 0..<1000 { await Task.yield() }
+        open.yield()
+        _ = try await first.value
+        _ = try await second.value
+        #expect(await vault.kept(.refresh) == "R3")
+        #expect(await vault.kept(.access) == "A3")
+    }
+
     @Test func anExchangeUnderWayIsWaitedForAtTheLogout() async throws {
         let vault = vault()
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
