@@ -47,7 +47,7 @@ extension Service {
 
     private func mprisCheck() -> Check {
         guard let item = player.item else { return Check("media keys", .good, "not asked for: nothing is loaded") }
-        guard hasNameMPRIS else {
+        guard nameMPRIS != nil else {
             return Check("media keys", .bad, "the bus refused the name for them", advice: "see 'dogear logs'")
         }
         return Check("media keys", .good, "offered to the desktop as '\(item.title)'")

@@ -118,14 +118,13 @@ internal import Store
     private var syncDeadline: Int64?
     private var reopenTimer: LoopTimer?
     private(set) var ownsMPRIS = false
-    private var nameMPRIS = MPRISName.bus
-    /// The bus has given it.
-    private(set) var hasNameMPRIS = false
+    /// Nil: none is wanted, or the bus gives none.
+    private(set) var nameMPRIS: String?
     var between: Between?
     /// The status is about to be told.
     var statusTimer: LoopTimer?
     /// What was told of last.
-    var announced: News?
+    var announced: StatusReport?
     let onQuit: @LoopActor () -> Void
 
     /// - Parameter spread: random, 0..<1: how far tries again lie apart.
@@ -292,20 +291,22 @@ internal import Store
     private func ownMPRIS(_ wanted: Bool) {
         guard wanted != ownsMPRIS else { return }
         ownsMPRIS = wanted
-        guard wanted else { return bus.release(nameMPRIS) }
+        guard wanted else {
+            if let nameMPRIS { bus.release(nameMPRIS) }
+            nameMPRIS = nil
+            return
+        }
         // The properties must be right before the name appears: clients read them at once.
         shown = PlayerProperties(of: player, previous: shown)
         followed.heard(shown, at: time.now.monotonic)
         followed.heard(partPosition, at: time.now.monotonic)
         refreshLists()
         do throws(BusError) {
-            nameMPRIS = MPRISName.bus
-            hasNameMPRIS = true
-            guard try !bus.own(nameMPRIS) else { return }
-            nameMPRIS += ".instance\(processID())"
-            hasNameMPRIS = try bus.own(nameMPRIS)
+            for name in [MPRISName.bus, "\(MPRISName.bus).instance\(processID())"] where try bus.own(name) {
+                nameMPRIS = name
+                return
+            }
         } catch {
-            hasNameMPRIS = false
             log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
         }
     }

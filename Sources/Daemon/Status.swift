@@ -28,12 +28,8 @@ extension Service {
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
         report.cover = player.item?.coverPath
         report.opening = finding?.title
-        report.error = statusError
+        report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice ?? presentRemark
         return report
-    }
-
-    fileprivate var statusError: String? {
-        queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice ?? presentRemark
     }
 
     private var presentRemark: String? { remark.flatMap { $0.item == player.item?.id ? $0.text : nil } }
@@ -41,14 +37,17 @@ extension Service {
     func emitStatus() {
         statusTimer?.cancel()
         statusTimer = nil
-        announced = News(self)
-        emit("Changed", json(statusReport()))
+        let report = statusReport()
+        announced = report.standing
+        emit("Changed", json(report))
     }
 
     /// For whoever follows the status: what is no property of the desktop's changes too.
     func announceNews() {
-        if statusTimer == nil, announced != News(self) { announceStatus() }
+        if statusTimer == nil, hasNews { announceStatus() }
     }
+
+    var hasNews: Bool { announced != statusReport().standing }
 
     func emitRefreshed() {
         if let librarian { emit("Refreshed", json(indexReport(librarian))) }
@@ -63,19 +62,12 @@ extension Service {
     }
 }
 
-/// What of the status may change without anything that MPRIS has.
-struct News: Hashable {
-    private let state: StatusReport.State
-    private let error: String?
-    private let opening: String?
-    private let unsent: Int
-    private let parked: Int
-
-    @LoopActor init(_ service: Service) {
-        state = service.player.isBuffering ? .buffering : service.player.state
-        error = service.statusError
-        opening = service.finding?.title
-        (unsent, parked) = (service.sync.overdue, service.sync.parked)
+extension StatusReport {
+    /// Without what changes as time passes.
+    fileprivate var standing: StatusReport {
+        var report = self
+        (report.position, report.buffered, report.sleep) = (0, nil, nil)
+        return report
     }
 }
 

@@ -1,7 +1,6 @@
 import Control
 import DBus
 import EventLoop
-import MPRIS
 import TestSupport
 import Testing
 
@@ -10,10 +9,10 @@ import Testing
 
 /// What the desktop is shown, and when a caller is answered, as one item gives way to another that is chosen.
 @Suite struct BetweenTests {
-    private let book = Thing.all[1]
-    private let other = Thing.all[3]
+    let book = Thing.all[1]
+    let other = Thing.all[3]
 
-    @LoopActor private func listening(_ body: (Rig, Service) async throws -> Void) async throws {
+    @LoopActor func listening(_ body: (Rig, Service) async throws -> Void) async throws {
         let rig = try Rig(seed: 1)
         try await rig.begin()
         let service = rig.service
@@ -23,7 +22,7 @@ import Testing
         await rig.end()
     }
 
-    @LoopActor private func choose(_ what: Thing, _ service: Service) {
+    @LoopActor func choose(_ what: Thing, _ service: Service) {
         Task { @LoopActor in _ = try? await service.answer(.play(what: what.id, at: "")) }
     }
 
@@ -103,128 +102,6 @@ import Testing
             await rig.settle()
             await rig.pass(0.3)
             #expect(isAt(other, service))
-        }
-    }
-
-    /// Sets the place in a track as clients do: by name, as they last heard of it.
-    @LoopActor private func set(_ track: ObjectPath, to seconds: Double, _ service: Service) throws {
-        for case .method(let method) in playerInterface.members where method.name == "SetPosition" {
-            guard case .now(let body) = method.body else { continue }
-            #expect(try body(service, [.objectPath(track), .int64(BookTime.seconds(seconds).microseconds)]).isEmpty)
-        }
-    }
-
-    @LoopActor @Test func whatIsMeantForTheFormerMovesNothingOfTheNext() async throws {
-        let saga = Thing.all[0]
-        for (former, next) in [(book, other), (saga, other), (book, saga), (saga, Thing.all[2])] {
-            try await listening { rig, service in
-                await rig.answered(within: 15) { _ = try? await service.answer(.play(what: former.id, at: "100")) }
-                await rig.pass(5)
-                choose(next, service)
-                await rig.settle()
-                await rig.pass(0.03)
-                #expect(service.player.item?.duration == .seconds(next.length) && service.isBetween)
-                try set(service.shown.trackID, to: 30, service)
-                service.goTo(track: 0)
-                await rig.settle()
-                await rig.pass(1)
-                #expect(isAt(next, service) && service.position < .seconds(3))
-                try set(service.shown.trackID, to: 30, service)
-                await rig.settle()
-                await rig.pass(1)
-                #expect((30...32).contains(service.partPosition.seconds))
-            }
-        }
-    }
-
-    @LoopActor @Test func whatIsQueuedWhileSomethingFailsToLoadStaysQueued() async throws {
-        let last = Thing.all[4]
-        for isQueued in [false, true] {
-            try await listening { rig, service in
-                if isQueued {
-                    await rig.answered(within: 15) {
-                        _ = try? await service.answer(.queueAdd(what: other.id, next: false))
-                    }
-                }
-                choose(other, service)
-                await rig.settle()
-                await rig.pass(0.03)
-                await rig.answered(within: 15) { _ = try? await service.answer(.queueAdd(what: last.id, next: false)) }
-                rig.life.engine.refuse(.unreadable(track: 0, reason: "not audio"))
-                await rig.settle()
-                await rig.pass(0.3)
-                #expect(isAt(book, service))
-                let waits = service.queue.items.map { Int($0.duration.seconds) }
-                #expect(waits == (isQueued ? [Int(other.length), Int(last.length)] : [Int(last.length)]))
-                #expect(service.queue.present?.item.duration == .seconds(book.length))
-            }
-        }
-    }
-
-    @LoopActor @Test(arguments: [true, false]) func whatPausesBeforeItIsFoundHoldsForIt(isOutput: Bool) async throws {
-        try await listening { rig, service in
-            rig.proxy.fail(.item, .delay(3), times: 1)
-            service.open(uri: "dogear:\(other.id)", Reply { _ in })
-            await rig.pass(1)
-            #expect(service.finding != nil && isAt(book, service))
-            let gone = Player.Event.report(EngineReport(service.player.load, .outputGone))
-            service.send(isOutput ? gone : .pause(.system))
-            await rig.pass(5)
-            #expect(service.player.phase == .paused && service.player.item?.duration == .seconds(other.length))
-        }
-    }
-
-    @LoopActor @Test func whoAsksForWhatIsThereKeepsIt() async throws {
-        try await listening { rig, service in
-            service.send(.pause(.listener))
-            rig.proxy.fail(.item, .delay(9), times: 1)
-            service.open(uri: "dogear:\(other.id)", Reply { _ in })
-            await rig.pass(1)
-            #expect(service.finding != nil)
-            choose(book, service)
-            await rig.settle()
-            await rig.pass(20)
-            #expect(isAt(book, service) && service.finding == nil)
-            rig.proxy.fail(.item, .delay(9), times: 1)
-            service.open(uri: "dogear:\(other.id)", Reply { _ in })
-            await rig.pass(1)
-            service.goTo(track: try #require(service.tracks.index(of: service.shown.trackID)))
-            await rig.pass(20)
-            #expect(isAt(book, service) && service.finding == nil)
-        }
-    }
-
-    @LoopActor @Test(arguments: [Endpoint.item, .play]) func whatIsStoppedWhileItIsOpenedIsNotLoaded(
-        _ endpoint: Endpoint
-    ) async throws {
-        try await listening { rig, service in
-            rig.proxy.fail(endpoint, .delay(3), times: 1)
-            service.open(uri: "dogear:\(other.id)", Reply { _ in })
-            await rig.pass(1)
-            #expect(service.finding != nil && service.player.isOpening == (endpoint == .play))
-            service.send(.stop)
-            await rig.settle()
-            #expect(service.shown.status == .stopped && service.finding == nil)
-            await rig.pass(20)
-            #expect(service.player.phase == .stopped && service.player.item?.duration == .seconds(book.length))
-        }
-    }
-
-    /// Who follows the status hears of what no property of the desktop's tells.
-    @LoopActor @Test func whatIsNoPropertyIsToldToo() async throws {
-        try await listening { rig, service in
-            service.send(.stop)
-            await rig.settle()
-            rig.proxy.fail(.item, .status(404), times: 1)
-            service.send(.play)
-            await rig.settle()
-            await rig.pass(5)
-            #expect(service.player.error != nil && service.announced == News(service))
-            service.send(.play)
-            await rig.pass(5)
-            rig.proxy.fail(.sync, .status(500), times: 9)
-            await rig.pass(60)
-            #expect(service.sync.overdue > 0 && service.announced == News(service))
         }
     }
 
@@ -433,7 +310,7 @@ import Testing
         }
     }
 
-    @LoopActor private func isAt(_ thing: Thing, _ service: Service) -> Bool {
+    @LoopActor func isAt(_ thing: Thing, _ service: Service) -> Bool {
         service.player.item?.duration == .seconds(thing.length) && service.player.phase == .playing
     }
 

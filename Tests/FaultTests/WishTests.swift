@@ -1,0 +1,132 @@
+import DBus
+import EventLoop
+import MPRIS
+import Testing
+
+@testable import Daemon
+@testable import Listening
+
+/// What is asked for while something else is on its way, or still shows.
+extension BetweenTests {
+    /// Sets the place in a track as clients do: by name, as they last heard of it.
+    @LoopActor private func set(_ track: ObjectPath, to seconds: Double, _ service: Service) throws {
+        for case .method(let method) in playerInterface.members where method.name == "SetPosition" {
+            guard case .now(let body) = method.body else { continue }
+            #expect(try body(service, [.objectPath(track), .int64(BookTime.seconds(seconds).microseconds)]).isEmpty)
+        }
+    }
+
+    @LoopActor @Test func whatIsMeantForTheFormerMovesNothingOfTheNext() async throws {
+        let saga = Thing.all[0]
+        for (former, next) in [(book, other), (saga, other), (book, saga), (saga, Thing.all[2])] {
+            try await listening { rig, service in
+                await rig.answered(within: 15) { _ = try? await service.answer(.play(what: former.id, at: "100")) }
+                await rig.pass(5)
+                choose(next, service)
+                await rig.settle()
+                await rig.pass(0.03)
+                #expect(service.player.item?.duration == .seconds(next.length) && service.isBetween)
+                try set(service.shown.trackID, to: 30, service)
+                service.goTo(track: 0)
+                await rig.settle()
+                await rig.pass(1)
+                #expect(isAt(next, service) && service.position < .seconds(3))
+                try set(service.shown.trackID, to: 30, service)
+                await rig.settle()
+                await rig.pass(1)
+                #expect((30...32).contains(service.partPosition.seconds))
+            }
+        }
+    }
+
+    @LoopActor @Test func whatIsQueuedWhileSomethingFailsToLoadStaysQueued() async throws {
+        let last = Thing.all[4]
+        for isQueued in [false, true] {
+            try await listening { rig, service in
+                if isQueued {
+                    await rig.answered(within: 15) {
+                        _ = try? await service.answer(.queueAdd(what: other.id, next: false))
+                    }
+                }
+                choose(other, service)
+                await rig.settle()
+                await rig.pass(0.03)
+                await rig.answered(within: 15) { _ = try? await service.answer(.queueAdd(what: last.id, next: false)) }
+                rig.life.engine.refuse(.unreadable(track: 0, reason: "not audio"))
+                await rig.settle()
+                await rig.pass(0.3)
+                #expect(isAt(book, service))
+                let waits = service.queue.items.map { Int($0.duration.seconds) }
+                #expect(waits == (isQueued ? [Int(other.length), Int(last.length)] : [Int(last.length)]))
+                #expect(service.queue.present?.item.duration == .seconds(book.length))
+            }
+        }
+    }
+
+    @LoopActor @Test(arguments: [true, false]) func whatPausesBeforeItIsFoundHoldsForIt(isOutput: Bool) async throws {
+        try await listening { rig, service in
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            service.open(uri: "dogear:\(other.id)", Reply { _ in })
+            await rig.pass(1)
+            #expect(service.finding != nil && isAt(book, service))
+            let gone = Player.Event.report(EngineReport(service.player.load, .outputGone))
+            service.send(isOutput ? gone : .pause(.system))
+            await rig.pass(5)
+            #expect(service.player.phase == .paused && service.player.item?.duration == .seconds(other.length))
+        }
+    }
+
+    @LoopActor @Test func whoAsksForWhatIsThereKeepsIt() async throws {
+        try await listening { rig, service in
+            service.send(.pause(.listener))
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            service.open(uri: "dogear:\(other.id)", Reply { _ in })
+            await rig.pass(1)
+            #expect(service.finding != nil)
+            choose(book, service)
+            await rig.settle()
+            await rig.pass(20)
+            #expect(isAt(book, service) && service.finding == nil)
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            service.open(uri: "dogear:\(other.id)", Reply { _ in })
+            await rig.pass(1)
+            service.goTo(track: try #require(service.tracks.index(of: service.shown.trackID)))
+            await rig.pass(20)
+            #expect(isAt(book, service) && service.finding == nil)
+        }
+    }
+
+    @LoopActor @Test(arguments: [Endpoint.item, .play]) func whatIsStoppedWhileItIsOpenedIsNotLoaded(
+        _ endpoint: Endpoint
+    ) async throws {
+        try await listening { rig, service in
+            rig.proxy.fail(endpoint, .delay(3), times: 1)
+            service.open(uri: "dogear:\(other.id)", Reply { _ in })
+            await rig.pass(1)
+            #expect(service.finding != nil && service.player.isOpening == (endpoint == .play))
+            service.send(.stop)
+            await rig.settle()
+            #expect(service.shown.status == .stopped && service.finding == nil)
+            await rig.pass(20)
+            #expect(service.player.phase == .stopped && service.player.item?.duration == .seconds(book.length))
+        }
+    }
+
+    /// Who follows the status hears of what no property of the desktop's tells.
+    @LoopActor @Test func whatIsNoPropertyIsToldToo() async throws {
+        try await listening { rig, service in
+            service.send(.stop)
+            await rig.settle()
+            rig.proxy.fail(.item, .status(404), times: 1)
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(service.player.error != nil && !service.hasNews)
+            service.send(.play)
+            await rig.pass(5)
+            rig.proxy.fail(.sync, .status(500), times: 9)
+            await rig.pass(60)
+            #expect(service.sync.overdue > 0 && !service.hasNews)
+        }
+    }
+}
