@@ -36,7 +36,8 @@ import Testing
         let path = "\(folder.path)/cover.png"
         #expect(await CoverReader().points(path, width: 10, height: 10) == nil)
         let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
-        // A small file that says it is 60,000 by 60,000; one with the largest numbers there are; one that stops; one that is damaged; none at all.
+        // A small file that says it is 60,000 by 60,000; one with the largest numbers there are; one that stops; one that
+        // is damaged; none at all.
         for bytes in [
             start + [0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60, 8, 2, 0, 0, 0],
             start + Array(repeating: 0xFF, count: 8) + [8, 2, 0, 0, 0], start,
