@@ -9,10 +9,14 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     private var refuge: Refuge?
     /// Which file the path named when it was opened; nil for a database in memory.
     private var identity: FileIdentity?
-    /// When a damaged one was last replaced.
-    private var replaced: ContinuousClock.Instant?
-    var isFailing = false
+    /// Of that file, in bytes. SQLite never makes it smaller.
+    private var size: Int64 = 0
+    /// When a damaged one was last replaced, and how often that was.
+    private var replaced: (at: ContinuousClock.Instant, count: Int)?
+    /// Of the last write that nobody waited for.
+    var failure: StoreError?
     var checkpointIsDue = false
+    var retryIsDue = false
     /// What could not be written, the oldest first.
     private(set) var held: [Entry] = []
 
@@ -20,11 +24,20 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         self.database = database
         self.path = path
         self.refuge = refuge
-        isFailing = refuge != nil
-        identity = refuge == nil ? FileIdentity(of: path) : nil
+        if refuge == nil { look() }
     }
 
+    private func look() {
+        identity = FileIdentity(of: path)
+        measure()
+    }
+
+    /// To be called when the file has grown.
+    func measure() { size = FileIdentity.size(of: path) ?? 0 }
+
     var isInRefuge: Bool { refuge != nil }
+    var isFailing: Bool { failure != nil || isInRefuge }
+    var mayRecover: Bool { failure?.mayPass ?? isInRefuge }
 
     /// Tries to move into the file; not again within two seconds, unless it is urgent.
     /// - Returns: whether it is there now.
@@ -33,7 +46,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         self.refuge?.tried = .now
         guard let file = try? Opening(path: path).moveIn(from: database, isWhole: refuge.isWhole) else { return false }
         database = file
-        identity = FileIdentity(of: path)
+        look()
         self.refuge = nil
         return true
     }
@@ -50,20 +63,25 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     func renew() throws -> String? {
         let (renewed, aside) = try Opening(path: path).renew(from: database)
         database = renewed
-        identity = FileIdentity(of: path)
+        look()
         return aside
     }
 
+    /// Somebody made the file shorter, which SQLite would notice only when it reads what it has in its memory.
+    var isCut: Bool { identity != nil && FileIdentity.size(of: path) ?? 0 < size }
+
     /// Sets the damaged file aside and begins a new one with what can be read of it.
-    /// - Returns: nil: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled.
+    /// - Returns: nil: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled,
+    ///   and each time it takes twice as long.
     func replace(deviceID: String) throws -> StoreNotice? {
-        guard identity != nil, replaced.map({ .now - $0 > .seconds(60) }) ?? true else { return nil }
-        replaced = .now
+        guard identity != nil else { return nil }
+        if let replaced, .now - replaced.at < .seconds(60 << min(replaced.count - 1, 6)) { return nil }
+        replaced = (.now, (replaced?.count ?? 0) + 1)
         try? Opening.keepLog(of: database)
-        let (fresh, notice) = try Opening(path: path).replace()
+        let (fresh, notice) = try Opening(path: path).replace(database)
         try fresh.write { try Opening.setDeviceID(deviceID, $0) }
         database = fresh
-        identity = FileIdentity(of: path)
+        look()
         return notice
     }
 
@@ -116,5 +134,11 @@ struct FileIdentity: Hashable {
         guard stat(path, &status) == 0 else { return nil }
         device = UInt64(status.st_dev)
         number = UInt64(status.st_ino)
+    }
+
+    /// Bytes.
+    static func size(of path: String) -> Int64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 }

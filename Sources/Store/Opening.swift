@@ -9,17 +9,22 @@ struct Opening {
     let path: String
 
     func open() throws -> (DatabaseQueue, StoreNotice?) {
-        do { return (try connect(), nil) } catch {
+        do {
+            // SQLite would take it for a new one, and its log for another's.
+            if FileIdentity.size(of: path) == 0 { throw StoreError.damaged(path: path) }
+            return (try connect(), nil)
+        } catch {
             guard case .damaged = StoreError(error, path: path) else { throw error }
             return try replace()
         }
     }
 
     /// Sets a damaged file aside and begins a new one with what can be read of it.
-    func replace() throws -> (DatabaseQueue, StoreNotice) {
+    /// - Parameter old: what has it open, and may know more than the file.
+    func replace(_ old: DatabaseQueue? = nil) throws -> (DatabaseQueue, StoreNotice) {
         let aside = try setAside("damaged")
         let queue = try connect()
-        return (queue, rescue(from: aside, to: queue))
+        return (queue, rescue(from: aside, old, to: queue))
     }
 
     static func deviceID(_ db: Database) throws -> String {
@@ -51,6 +56,8 @@ struct Opening {
         try PrivateFiles.makeFile(fresh)
         let copy = try DatabaseQueue(path: fresh)
         try old.backup(to: copy)
+        // Else it would be set aside by each further try.
+        try copy.read { try checkPages($0) }
         try copy.close()
         try Self.keepLog(of: old)
         let aside = access(path, F_OK) == 0 ? try setAside("replaced") : nil
@@ -71,6 +78,15 @@ struct Opening {
     }
 
     func connect() throws -> DatabaseQueue {
+        let isNew = FileIdentity.size(of: path) == nil
+        do { return try connected() } catch {
+            // One that nothing could be written to would be taken for one that was emptied.
+            if isNew, FileIdentity.size(of: path) == 0 { unlink(path) }
+            throw error
+        }
+    }
+
+    private func connected() throws -> DatabaseQueue {
         try makeFolder()
         // SQLite gives the write-ahead log and the index of it the rights of the database itself.
         try PrivateFiles.makeFile(path)
@@ -82,14 +98,19 @@ struct Opening {
         try queue.writeWithoutTransaction { db in
             // Asked first, while nothing has been written.
             if try Schema.migrator.hasBeenSuperseded(db) { throw StoreError.newer(path: path) }
-            if try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") != "ok" {
-                throw StoreError.damaged(path: path)
-            }
+            try checkPages(db)
             try db.execute(sql: "PRAGMA journal_mode = WAL")
         }
         try Schema.migrator.migrate(queue)
-        try queue.write { try $0.execute(sql: Schema.prune) }
+        try queue.write { db in
+            for table in Schema.tables where try !db.tableExists(table) { throw StoreError.damaged(path: path) }
+            try db.execute(sql: Schema.prune)
+        }
         return queue
+    }
+
+    private func checkPages(_ db: Database) throws {
+        if try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") != "ok" { throw StoreError.damaged(path: path) }
     }
 
     /// - Returns: the new name of the database; its write-ahead log and index go with it.
@@ -120,10 +141,10 @@ struct Opening {
     }
 
     /// Copies every row that can still be read, from both ends of each table: damage in the middle hides only itself.
-    private func rescue(from aside: String, to queue: DatabaseQueue) -> StoreNotice {
+    private func rescue(from aside: String, _ old: DatabaseQueue?, to queue: DatabaseQueue) -> StoreNotice {
         var configuration = Configuration()
         configuration.readonly = true
-        if let damaged = try? DatabaseQueue(path: aside, configuration: configuration) {
+        for damaged in [old, try? DatabaseQueue(path: aside, configuration: configuration)].compactMap(\.self) {
             for table in Schema.tables {
                 for order in ["ASC", "DESC"] {
                     try? damaged.read { try copy($0, "SELECT * FROM \(table) ORDER BY rowid \(order)", table, queue) }

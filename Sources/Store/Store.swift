@@ -22,6 +22,7 @@ public final class Store: Sendable {
     private let line = DispatchQueue(label: "dogear.store")
     private let keeper: Keeper
     private let checkpointAfter: DispatchTimeInterval
+    private let retryAfter: DispatchTimeInterval
     private let onTrouble: @Sendable (StoreTrouble) -> Void
     private let given = Atomic<Int>(0)
 
@@ -36,45 +37,56 @@ public final class Store: Sendable {
     }
 
     static func open(
-        at path: String, checkpointAfter: DispatchTimeInterval, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+        at path: String, checkpointAfter: DispatchTimeInterval, retryAfter: DispatchTimeInterval = usualRetry,
+        onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws(StoreError) -> Store {
         do {
             let (queue, notice) = try Opening(path: path).open()
-            return try Store(queue, path, notice, checkpointAfter, nil, onTrouble)
+            return try Store(queue, path, notice, checkpointAfter, retryAfter, nil, onTrouble)
         } catch { throw StoreError(error, path: path) }
     }
 
+    private static let usualRetry = DispatchTimeInterval.seconds(5)
+
     /// A journal in memory, for when its file cannot be opened, so that playing still works. All that can be read of the
-    /// file is in it from the start, and it moves into the file with the first write after that can be opened again.
+    /// file is in it from the start, and it moves into the file soon after that can be opened again.
     /// - Parameters:
     ///   - path: nil: it ends with the process.
     ///   - onTrouble: as for a file; it counts as having begun.
     public static func inMemory(
         for path: String? = nil, onTrouble: @escaping @Sendable (StoreTrouble) -> Void = { _ in }
     ) throws(StoreError) -> Store {
+        try inMemory(for: path, retryAfter: usualRetry, onTrouble: onTrouble)
+    }
+
+    static func inMemory(
+        for path: String?, retryAfter: DispatchTimeInterval, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+    ) throws(StoreError) -> Store {
         do {
             let found = try path.flatMap { try Opening(path: $0).copyInMemory() }
             let queue = try found?.database ?? DatabaseQueue()
             try Schema.migrator.migrate(queue)
             let refuge = path.map { _ in Refuge(isWhole: found?.isWhole ?? false) }
-            return try Store(queue, path ?? "the memory", nil, .seconds(10), refuge, onTrouble)
+            return try Store(queue, path ?? "the memory", nil, .seconds(10), retryAfter, refuge, onTrouble)
         } catch { throw StoreError(error, path: path ?? "the memory") }
     }
 
     private init(
         _ queue: DatabaseQueue, _ path: String, _ notice: StoreNotice?, _ checkpointAfter: DispatchTimeInterval,
-        _ refuge: Refuge?, _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+        _ retryAfter: DispatchTimeInterval, _ refuge: Refuge?, _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws {
         self.keeper = Keeper(queue, path, refuge: refuge)
         self.path = path
         self.notice = notice
         self.checkpointAfter = checkpointAfter
+        self.retryAfter = retryAfter
         self.onTrouble = onTrouble
         self.deviceID = try queue.write { try Opening.deviceID($0) }
+        if refuge != nil { line.async { self.tryAgainLater() } }
     }
 
     /// Writes these in one transaction and returns at once: for the Loop. If that fails they are held in memory, for as
-    /// long as the process lives, and written when it works again; `onTrouble` is told.
+    /// long as the process lives, and tried again every five seconds until it works; `onTrouble` is told.
     public func post(_ entries: Entry...) { post(entries) }
 
     public func post(_ entries: [Entry]) {
@@ -146,6 +158,7 @@ public final class Store: Sendable {
                 let aside = try keeper.renew()
                 onTrouble(.renewed(path: path, setAside: aside))
             }
+            if keeper.isCut { throw StoreError.damaged(path: path) }
             try keeper.database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     for entry in keeper.held { try entry.write(to: db) }
@@ -160,12 +173,28 @@ public final class Store: Sendable {
         if keeper.isFailing, !keeper.isInRefuge, keeper.hasRoom { recovered() }
         if !keeper.checkpointIsDue {
             keeper.checkpointIsDue = true
-            DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + checkpointAfter) { [weak self] in
-                guard let self else { return }
-                self.enqueue {
-                    do { try self.checkpoint() } catch { self.tell(StoreError(error, path: self.path)) }
-                }
+            after(checkpointAfter) { store in
+                do { try store.checkpoint() } catch { store.tell(StoreError(error, path: store.path)) }
             }
+        }
+    }
+
+    /// On the line. Nothing else may be written for hours, and what is held would be lost with the process.
+    private func tryAgainLater() {
+        guard keeper.mayRecover, !keeper.retryIsDue else { return }
+        keeper.retryIsDue = true
+        after(retryAfter) { store in
+            store.keeper.retryIsDue = false
+            // Something else that was written meanwhile may have ended it.
+            if store.keeper.mayRecover { try? store.commit([]) }
+            store.tryAgainLater()
+        }
+    }
+
+    private func after(_ delay: DispatchTimeInterval, _ body: @escaping @Sendable (Store) -> Void) {
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+            guard let self else { return }
+            self.enqueue { body(self) }
         }
     }
 
@@ -185,14 +214,18 @@ public final class Store: Sendable {
     }
 
     private func recovered() {
-        keeper.isFailing = false
+        keeper.failure = nil
         onTrouble(.ended)
     }
 
     /// On the line. The write-ahead log reaches the disk first, then what it says reaches the database.
     private func checkpoint() throws {
         keeper.checkpointIsDue = false
-        try mended { try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) } }
+        try mended {
+            if keeper.isCut { throw StoreError.damaged(path: path) }
+            try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+        }
+        keeper.measure()
     }
 
     /// On the line.
@@ -202,8 +235,9 @@ public final class Store: Sendable {
     }
 
     private func tell(_ error: StoreError) {
-        if keeper.isFailing { return }
-        keeper.isFailing = true
-        onTrouble(.began(error))
+        let isNews = !keeper.isFailing
+        keeper.failure = error
+        if isNews { onTrouble(.began(error)) }
+        tryAgainLater()
     }
 }

@@ -24,7 +24,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newer(let path):
             "\(path) was written by a later version of dogear; install that again, or move the file away to begin anew"
         case .damaged(let path):
-            "\(path) is damaged, and it cannot be set aside; make its folder writable: what is known is written then"
+            "\(path) is damaged, and no new one could be begun; leave dogear running, and make its folder writable: what is known is written then"
         case .busy(let path): "another program keeps \(path) locked; end it and try again"
         case .failed(let path, let code, let text): "the database \(path) failed: \(text) (SQLite \(code))"
         }
@@ -66,7 +66,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// What the store says of writes nobody waits for.
 public enum StoreTrouble: Hashable, Sendable {
-    /// Once, when they begin to fail. What failed is held in memory and tried again with each later write and flush.
+    /// Once, when they begin to fail. What failed is held in memory and tried again with each later write and flush, and
+    /// every five seconds.
     case began(StoreError)
     /// All that was held is now written.
     case ended

@@ -86,6 +86,28 @@ import Testing
         }
     }
 
+    /// Nothing is written any more: the player stands paused.
+    @Test func whatAFullDiskRefusedIsWrittenByItself() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, checkpointAfter: .never, retryAfter: .milliseconds(1)) {
+                trouble.yield($0)
+            }
+            try await store.perform { db in
+                let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+            let long = String(repeating: "long ", count: 10_000)
+            store.post(.item(item(ulysses, long)), .played(place(emma, 9), at: 1))
+            var told = troubles.makeAsyncIterator()
+            #expect(await told.next() == .began(.full(path: path)))
+            try await store.perform { db in try db.execute(sql: "PRAGMA max_page_count = 100000") }
+            #expect(await told.next() == .ended)
+            #expect(try await Store.open(at: path) { _ in }.place(of: emma) == place(emma, 9))
+        }
+    }
+
     enum Removal: CaseIterable {
         case file, folder, replaced
 
@@ -189,6 +211,52 @@ import Testing
             let told = await Array(troubles)
             #expect(told.contains { if case .replaced = $0 { true } else { false } }, "\(told)")
             #expect(!told.contains { if case .began = $0 { true } else { false } }, "\(told)")
+        }
+    }
+
+    /// What SQLite has in its memory is as it was, and it would write on into what is left of the file.
+    @Test func aDatabaseCutShortWhileItIsOpenIsReplacedByWhatIsKnown() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            for number in 0..<500 { store.post(.place(place(ItemID(source: "file", key: "\(number)"), 1))) }
+            try await store.flush()
+            #expect(try await store.places(of: [emma, ulysses]).isEmpty)
+            truncate(path, 8192)
+            try await store.flush()
+            store.journal(place: place(emma, 5), stretch: nil, at: 1)
+            try await store.flush()
+            let found = try Store.open(at: path) { Issue.record("\($0)") }
+            #expect(found.notice == nil && found.deviceID == store.deviceID)
+            #expect(try await found.place(of: emma) == place(emma, 5))
+            trouble.finish()
+            let told = await Array(troubles)
+            guard told.count == 1, case .replaced(let notice) = told[0] else {
+                Issue.record("\(told)")
+                return
+            }
+            #expect(notice.places == 500)
+        }
+    }
+
+    /// Each new file would be as damaged as what is known.
+    @Test func whatIsDamagedAndThenRemovedLeavesNoFileBehindEachWrite() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, checkpointAfter: .never) { _ in }
+            try await store.write(.place(place(ulysses, 30)))
+            for second in 1...2 {
+                try await store.flush()
+                try await damage(path, "places")
+                store.journal(place: place(emma, Double(second)), stretch: nil, at: 1)
+                try? await store.flush()
+            }
+            try FileManager.default.removeItem(atPath: path)
+            for second in 3...9 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            try? await store.flush()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(!names.contains { $0.contains("replaced") }, "\(names)")
         }
     }
 

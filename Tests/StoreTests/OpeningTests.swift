@@ -59,6 +59,33 @@ import Testing
         }
     }
 
+    /// As some file systems leave it after a power cut.
+    @Test func whatWasEmptiedIsSaid() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await open(path).write(.place(place(emma, 1)))
+            truncate(path, 0)
+            let notice = try #require(try open(path).notice)
+            #expect(notice.places == 0 && FileManager.default.fileExists(atPath: notice.setAside))
+            #expect(try open(path).notice == nil)
+        }
+    }
+
+    @Test func aTableThatIsMissingCostsOnlyItself() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            do {
+                let store = try open(path)
+                try await store.write(.place(place(emma, 1)), .account(account("a")))
+                try await store.perform { db in try db.execute(sql: "DROP TABLE moves; DROP TABLE queue") }
+            }
+            let store = try open(path)
+            #expect(store.notice?.places == 1 && store.notice?.accounts == 1)
+            #expect(try await store.moves().isEmpty)
+            #expect(try await store.place(of: emma) == place(emma, 1))
+        }
+    }
+
     @Test func twoDamagedDatabasesOfOneSecondAreBothKept() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"

@@ -316,6 +316,21 @@ import Testing
         }
     }
 
+    /// Nothing is written any more: the player stands paused.
+    @Test func whatIsInMemoryMovesByItself() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            mkdir(path, 0o700)
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let store = try Store.inMemory(for: path, retryAfter: .milliseconds(1)) { trouble.yield($0) }
+            try await store.write(.place(place(emma, 9)))
+            rmdir(path)
+            var told = troubles.makeAsyncIterator()
+            #expect(await told.next() == .ended)
+            #expect(try await Store.open(at: path) { Issue.record("\($0)") }.place(of: emma) == place(emma, 9))
+        }
+    }
+
     /// The folder was not there yet, and nothing could be read.
     @Test func whatIsInAFileThatComesLaterStays() async throws {
         try await withTemporaryFolder { folder in
