@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Folders
+
+@Suite struct FolderLockTests {
+    enum Removal: CaseIterable { case nothing, file, folder }
+
+    @Test(arguments: Removal.allCases) func whoHasItKeepsOthersOutWhateverIsRemoved(_ removal: Removal) async throws {
+        try await withTemporaryFolder { outer in
+            let folder = "\(outer)/dogear"
+            let path = "\(folder)/lock"
+            var first = try FolderLock.take(path, within: .zero)
+            #expect(first != nil)
+            switch removal {
+            case .nothing: break
+            case .file: try FileManager.default.removeItem(atPath: path)
+            case .folder: try FileManager.default.removeItem(atPath: folder)
+            }
+            for _ in 1...3 { #expect(try FolderLock.take(path, within: .zero) == nil) }
+            first = nil
+            let second = try FolderLock.take(path, within: .zero)
+            #expect(second != nil)
+            #expect(try FolderLock.take("\(outer)/dogear-kids/lock", within: .zero) != nil, "another folder")
+            withExtendedLifetime(second) {}
+        }
+    }
+
+    @Test func itIsWaitedFor() async throws {
+        try await withTemporaryFolder { outer in
+            let path = "\(outer)/dogear/lock"
+            var first = try FolderLock.take(path, within: .zero)
+            #expect(first != nil)
+            try FileManager.default.removeItem(atPath: "\(outer)/dogear")
+            let second = Task.detached { try FolderLock.take(path, within: .seconds(60)) != nil }
+            first = nil
+            #expect(try await second.value)
+        }
+    }
+}
