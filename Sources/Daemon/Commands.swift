@@ -95,14 +95,7 @@ extension Service {
             }
             return try await open(id, at: jump)
         }
-        if let jump, let item = player.item {
-            do throws(SourceError) {
-                let jump = try await settled(jump, onPresent: item.id)
-                send(.seek(to: try item.goal(of: jump, from: position), .begin))
-            } catch {
-                throw ControlError(error)
-            }
-        }
+        if let jump, let item = player.item { try await move(jump, in: item, .begin) }
         send(.play)
         // The queue is on its way to what is meant.
         if player.phase == .stopped { await arrival() }
@@ -140,13 +133,21 @@ extension Service {
         guard let item = player.item else {
             throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
         }
+        try await move(jump, in: item, .seek)
+        return json(statusReport())
+    }
+
+    private func move(_ jump: Jump, in item: Item, _ cause: Player.JumpCause) async throws(ControlError) {
         do throws(SourceError) {
             let jump = try await settled(jump, onPresent: item.id)
-            send(.seek(to: try item.goal(of: jump, from: position)))
+            let goal = try item.goal(of: jump, from: position)
+            guard player.turning == nil else {
+                throw SourceError(.failed, "what plays next is still being opened; try again when it is heard")
+            }
+            send(.seek(to: goal, cause))
         } catch {
             throw ControlError(error)
         }
-        return json(statusReport())
     }
 
     private func parsed(_ text: String) throws(ControlError) -> Jump? {
@@ -250,17 +251,24 @@ extension Service {
         let account = try shelves.account(named: name)
         // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing. Whoever is
         // refused goes on listening.
-        let plays = player.item?.id.account == account.id
-        if plays {
+        if player.item?.id.account == account.id {
             send(.tick)
             sync { $0.hurry(at: time.now) }
             await drain(limit: .seconds(2))
-            if !force { try refuse(account, owing: player.wantsPlay ? .seconds(5) : .zero) }
+        }
+        let isItsOwn = player.item?.id.account == account.id
+        let played = isItsOwn && player.wantsPlay
+        if !force { try refuse(account, owing: played ? .seconds(5) : .zero) }
+        if isItsOwn {
             send(.stop)
+            // Should these seconds not get through, they wait for the next login.
             await drain(limit: .seconds(2))
         }
-        if !force { try refuse(account, owing: .zero) }
-        try await shelves.logOut(account)
+        do throws(ControlError) { try await shelves.logOut(account) } catch {
+            sync { $0.signedIn(account: account.id, time.now) }
+            if played, player.item?.id.account == account.id, player.phase == .stopped { send(.play) }
+            throw error
+        }
         // What was begun while the server was told of it waits for the next login, as it may not be thrown away unasked.
         if player.item?.id.account == account.id { send(.stop) }
         if force || !sync.rows.contains(where: { $0.item.account == account.id }) {

@@ -47,15 +47,9 @@ extension Service: @LoopActor PlayerFace {
 
     func removeTrack(_ index: Int) {
         let key = key(ofTrack: index)
-        let (isOnItsWay, isPresent) = (key == heading?.entry.key, key == queue.present?.key)
-        if !isPresent { line { $0.remove(key) } }
-        guard isOnItsWay || isPresent else { return }
-        if let next = queue.next {
-            // The present one goes where it went.
-            let way = isPresent ? .instead : heading?.steps.first?.way ?? .instead
-            return go(to: next, way == .instead ? .instead : .onward)
-        }
-        if isPresent { send(.stop) } else { turnBack() }
+        guard key == queue.present?.key else { return line { $0.remove(key) } }
+        // The present one goes as another comes.
+        if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
     }
 
     func goTo(track index: Int) {

@@ -18,10 +18,12 @@ extension Service: @LoopActor ControlFace {
             }
             let before = goings
             send(event)
-            guard goings != before else { return reply([.string(json(statusReport()))]) }
+            let number = goings
+            guard number != before else { return reply([.string(json(statusReport()))]) }
             // Along the queue: answered from what is there then.
             Task { @LoopActor in
                 await self.arrival()
+                if self.overtaken > number { return reply.fail(ControlError(Self.overtaken).busError) }
                 if let trouble = self.queueTrouble { return reply.fail(ControlError(.failed, trouble).busError) }
                 reply([.string(json(self.statusReport()))])
             }

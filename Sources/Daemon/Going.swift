@@ -126,6 +126,22 @@ extension Service {
         stopFinding()
     }
 
+    /// What was taken out of the queue on its way is not wanted: what is next there is, or nothing is.
+    func turnAwayFromWhatIsGone() {
+        guard let heading, !heading.isPresent, !queue.line.contains(where: { $0.key == heading.entry.key }) else {
+            return
+        }
+        let way = heading.steps[0].way
+        if way == .onward || way == .instead, let next = queue.next { return go(to: next, way, plays: heading.plays) }
+        guard player.turning == .rolled, let last = player.item?.id else { return turnBack() }
+        // As if nothing had been lined up behind its end.
+        let played = player.wantsPlay
+        abandonHeading()
+        stopFinding()
+        send(.openFailed(nil, mayReturn: false))
+        if played { goOn(after: last) }
+    }
+
     /// What is there is meant, and not what is on its way.
     func stay() { if isOnItsWay { turnBack() } }
 

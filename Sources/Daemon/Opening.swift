@@ -44,7 +44,10 @@ extension Service {
     func open(
         _ id: ItemID, at jump: Jump?, title: String? = nil, whole: Bool = false, as wish: Wish = .chosen
     ) async throws(ControlError) {
-        if let heading, heading.entry.key != wish.key { abandonHeading() }
+        if let heading, heading.entry.key != wish.key {
+            abandonHeading()
+            overtaken = goings
+        }
         opening += 1
         let ticket = opening
         let source = source(of: id)
@@ -106,7 +109,7 @@ extension Service {
         throw Self.overtaken
     }
 
-    private static let overtaken = SourceError(.failed, "something else was asked for meanwhile")
+    static let overtaken = SourceError(.failed, "something else was asked for meanwhile")
 
     /// Something was asked for that is not there yet: what plays until then may end or fail meanwhile.
     var isOnItsWay: Bool { finding != nil || heading?.isPresent == false }

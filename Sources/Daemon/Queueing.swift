@@ -34,7 +34,9 @@ struct Wish {
 extension Service {
     /// Changes the queue, keeps it, and tells everyone whom it concerns.
     func line(_ change: (inout Queue) -> Void) {
-        if changed(change) { send(.lineup(queue.lineup)) }
+        guard changed(change) else { return }
+        send(.lineup(queue.lineup))
+        turnAwayFromWhatIsGone()
     }
 
     private func changed(_ change: (inout Queue) -> Void) -> Bool {

@@ -89,6 +89,8 @@ internal import Store
     var going: Task<Void, Never>?
     /// Counts those: a later one makes an earlier one stale.
     var goings = 0
+    /// The last of them that gave way to something from outside the queue.
+    var overtaken = 0
     /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
     /// plays or the queue changes.
     var queueTrouble: String?
@@ -160,7 +162,7 @@ internal import Store
             heard(live: report)
         }
         shelves.listen { [weak self] in self?.answered(by: $0) }
-        shelves.onTrouble = { [weak self] in self?.announceNews() }
+        shelves.onNews = { [weak self] in self?.announceNews() }
     }
 
     // MARK: Events
@@ -422,7 +424,9 @@ internal import Store
                 Task { @LoopActor in await self.deliver(account, ticket, request) }
             }
         }
-        if !effects.isEmpty { settleDrains() }
+        guard !effects.isEmpty else { return }
+        settleDrains()
+        announceNews()
     }
 
     /// Of several wishes the earliest counts: each kick says anew what else is to come.
@@ -452,7 +456,6 @@ internal import Store
             sync.answered(ticket, account: account, outcome, at: time.now, spread: spread()))
         settleDrains()
         notices?.lookAtUnsent()
-        announceNews()
         lookAgain()
     }
 

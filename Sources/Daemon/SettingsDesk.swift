@@ -103,6 +103,8 @@ extension Service {
         Log.shared.level = settings.logLevel
         send(.options(settings.playerOptions))
         engine.setSound(settings.sound)
+        // What has a speed of its own keeps it.
+        if key == SettingKey.rate.rawValue, rateKey == nil { send(.rate(settings.rate, isChosen: false)) }
         surroundings?.adopt()
         return try settings.report(key)
     }

@@ -20,7 +20,7 @@ internal import Store
     var mediaTypes = PlayableTypes.usual
     let log = Logger(label: "Audiobookshelf")
 
-    private(set) var accounts: [Account] = []
+    private(set) var accounts: [Account] = [] { didSet { onNews?() } }
     private var clients: [String: ShelfClient] = [:]
     /// Of the present client of each account: what an earlier one says of its login is over.
     private var logins: [String: Int] = [:]
@@ -30,9 +30,9 @@ internal import Store
     /// Why the last delivery to each account did not get through.
     private var problems: [String: String] = [:]
     /// A vault that takes no tokens, until it is over.
-    private var vaultTrouble: String? { didSet { onTrouble?() } }
-    /// What ``trouble`` says may have changed.
-    var onTrouble: (@LoopActor () -> Void)?
+    private var vaultTrouble: String? { didSet { onNews?() } }
+    /// Accounts, or what ``trouble`` says, may have changed.
+    var onNews: (@LoopActor () -> Void)?
     /// Called when a server has ended a login.
     var onSignedOut: (@LoopActor (Account) -> Void)?
     private var listener: (@LoopActor (_ account: String) -> Void)?
@@ -116,7 +116,6 @@ internal import Store
             guard !accounts[index].isSignedOut else { return }
             accounts[index].isSignedOut = true
             store.post(.account(accounts[index]))
-            onTrouble?()
             log.warning("a server has ended the login", metadata: ["account": "\(id)"])
             onSignedOut?(accounts[index])
         case .notStored(let why):

@@ -10,7 +10,8 @@ extension Service {
         var report = StatusReport()
         report.state = player.isBuffering ? .buffering : player.state
         report.item = player.item.map(ItemHead.init)
-        let position = position
+        // What came to its end stands there until what is next is heard.
+        let position = player.turning == .rolled ? player.item?.duration ?? .zero : position
         if let item = player.item, let index = item.chapterIndex(at: position) {
             report.chapter = ChapterRow(item.chapters[index], index: index)
             report.chapters = item.chapters.count
@@ -28,8 +29,14 @@ extension Service {
         report.account = player.item.flatMap { shelves.accountName(of: $0.id) }
         report.cover = player.item?.coverPath
         report.opening = finding?.title
-        report.error = queueTrouble ?? player.error ?? trouble ?? shelves.trouble ?? notice ?? presentRemark
+        report.error = queueTrouble ?? player.error ?? trouble ?? lasting ?? presentRemark
         return report
+    }
+
+    /// What neither passes by itself nor is the other's affair.
+    private var lasting: String? {
+        let sentences = [shelves.trouble, notice].compactMap(\.self)
+        return sentences.isEmpty ? nil : sentences.joined(separator: "; ")
     }
 
     private var presentRemark: String? { remark.flatMap { $0.item == player.item?.id ? $0.text : nil } }

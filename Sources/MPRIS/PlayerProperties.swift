@@ -33,7 +33,11 @@ public struct PlayerProperties: Sendable {
         if let previous, isBrief || player.turning != nil {
             // One item gives way to another. What was heard to its end still shows until the next one is heard.
             self = previous
-            if !isBrief, player.turning == .cut || !player.wantsPlay, status == .playing { status = .paused }
+            if player.turning == .rolled, status != .stopped {
+                status = player.wantsPlay ? .playing : .paused
+            } else if !isBrief, status == .playing {
+                status = .paused
+            }
         } else {
             status = Self.status(player, previous)
             rate = player.rate

@@ -295,7 +295,7 @@ import Testing
     // MARK: Along the queue
 
     /// Listening to an item with two behind it, where Next and Previous go by the queue.
-    @LoopActor private func linedUp(_ body: (Rig, Service) async throws -> Void) async throws {
+    @LoopActor func linedUp(_ body: (Rig, Service) async throws -> Void) async throws {
         try await listening { rig, service in
             await rig.answered(within: 15) {
                 for thing in [other, Thing.all[4]] {

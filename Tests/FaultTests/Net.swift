@@ -98,7 +98,10 @@ struct LifeTransport: Transport {
 /// A keyring that outlives the daemon.
 actor MemoryVault {
     private var secrets: [SecretKey: String] = [:]
+    /// Gives, and takes nothing away.
+    private(set) var isStubborn = false
 
+    func beStubborn(_ isStubborn: Bool) { self.isStubborn = isStubborn }
     func store(_ secret: String, for key: SecretKey) { secrets[key] = secret }
     func secret(for key: SecretKey) -> String? { secrets[key] }
     func remove(_ key: SecretKey) { secrets[key] = nil }
@@ -116,6 +119,7 @@ struct LifeVault: Vault {
     func secret(for key: SecretKey) async throws(VaultError) -> String? { await vault.secret(for: key) }
     func remove(_ key: SecretKey) async throws(VaultError) { if pulse.isBeating { await vault.remove(key) } }
     func removeAll(account: String) async throws(VaultError) {
+        if await vault.isStubborn { throw .locked }
         if pulse.isBeating { await vault.removeAll(account: account) }
     }
     func check() async throws(VaultError) {}

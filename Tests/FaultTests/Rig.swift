@@ -21,7 +21,7 @@ import TestSupport
     let net = Net()
     let ledger: Ledger
     let sky: Sky
-    private let vault = MemoryVault()
+    let vault = MemoryVault()
     private let folder: String
     private var lives = 0
     private(set) var life: Life! { didSet { if let oldValue { dead.append(oldValue) } } }

@@ -1,3 +1,4 @@
+import Control
 import DBus
 import EventLoop
 import MPRIS
@@ -127,6 +128,133 @@ extension BetweenTests {
             rig.proxy.fail(.sync, .status(500), times: 9)
             await rig.pass(60)
             #expect(service.sync.overdue > 0 && !service.hasNews)
+        }
+    }
+    @LoopActor @Test func whatIsDoneElsewhereThanWherePlayingIsIsToldToo() async throws {
+        try await listening { rig, service in
+            @LoopActor func told(_ what: String) async {
+                await rig.settle()
+                await rig.pass(0.1)
+                #expect(!service.hasNews, "\(what)")
+            }
+            // What nobody could tell of by chance, as something else is told.
+            service.send(.pause(.listener))
+            await rig.answered(within: 15) {
+                _ = try? await service.answer(.queueAdd(what: Thing.all[2].id, next: false))
+            }
+            await rig.pass(1)
+            service.line { $0.clear() }
+            await told("the queue")
+            rig.proxy.fail(.progress, .dropBefore, times: 9)
+            Task { @LoopActor in _ = try? await service.answer(.finish(what: Thing.all[4].id)) }
+            await rig.settle()
+            await rig.pass(2)
+            #expect(service.sync.overdue > 0)
+            await told("what waits for a server")
+            rig.proxy.clear()
+            await rig.pass(60)
+            await rig.answered(within: 15) { _ = try? await service.answer(.logout(account: "", force: true)) }
+            #expect(service.statusReport().account == nil)
+            await told("an account")
+        }
+    }
+
+    /// At the end of the first of the line, with what is next being asked for.
+    @LoopActor private func atAnEnd(_ body: (Rig, Service) async throws -> Void) async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            await rig.pass(6)
+            try #require(service.player.turning == .rolled && service.heading != nil)
+            try await body(rig, service)
+        }
+    }
+
+    @LoopActor @Test(arguments: [1, 2]) func whatIsTakenOutOfTheQueueOnItsWayIsNotPlayed(_ count: Int) async throws {
+        try await atAnEnd { rig, service in
+            if count == 1 {
+                service.line { $0.remove(1) }
+            } else {
+                await rig.answered(within: 5) { _ = try? await service.answer(.queueClear) }
+            }
+            await rig.settle()
+            await rig.pass(30)
+            #expect(service.heading == nil && service.finding == nil)
+            if count == 1 { return #expect(isAt(Thing.all[4], service)) }
+            #expect(service.player.phase == .stopped && service.shown.status == .stopped)
+            #expect(service.player.item?.duration == .seconds(book.length) && service.player.isFinished)
+        }
+    }
+
+    @LoopActor @Test func theStatusAtAnEndIsWhatTheDesktopIsShown() async throws {
+        try await atAnEnd { rig, service in
+            #expect(service.statusReport().position == book.length)
+            for (state, status) in [(StatusReport.State.paused, "Paused"), (.buffering, "Playing")] {
+                service.send(.toggle)
+                #expect(service.statusReport().state == state && service.shown.status.rawValue == status)
+                #expect(service.partPosition == service.shown.length)
+            }
+            await #expect(throws: ControlError.self) { try await service.answer(.seek("+30")) }
+            await rig.pass(20)
+            #expect(isAt(other, service))
+            _ = try await service.answer(.seek("+30"))
+        }
+    }
+
+    @LoopActor @Test func nextThatGivesWayToSomethingElseSaysSo() async throws {
+        try await linedUp { rig, service in
+            for isBad in [false, true] {
+                rig.proxy.fail(.item, .delay(9), times: 1)
+                let (answered, refused) = (Rig.Flag(), Rig.Flag())
+                let reply = Reply { result in
+                    LoopActor.onLoop {
+                        answered.isSet = true
+                        if case .failure = result { refused.isSet = true }
+                    }
+                }
+                service.perform(.next, reply)
+                await rig.settle()
+                await rig.pass(1)
+                #expect(!answered.isSet)
+                service.open(uri: isBad ? "file:///no/such.mp3" : "dogear:\(Thing.all[2].id)", Reply { _ in })
+                await rig.settle()
+                await rig.pass(5)
+                #expect(answered.isSet && refused.isSet)
+                #expect(isAt(Thing.all[2], service))
+                await rig.pass(20)
+            }
+        }
+    }
+
+    @LoopActor @Test func theUsualSpeedIsThatOfWhatHasNoneOfItsOwn() async throws {
+        try await listening { rig, service in
+            _ = try await service.answer(.settings(key: "playback.rate", value: "1.5"))
+            #expect(service.player.rate == 1.5 && service.shown.rate == 1.5 && service.rateKey == nil)
+            service.send(.rate(1.2))
+            _ = try await service.answer(.settings(key: "playback.rate", value: "2"))
+            #expect(service.player.rate == 1.2)
+            _ = try await service.answer(.forgetSpeed)
+            #expect(service.player.rate == 2)
+            _ = try await service.answer(.resetSetting(key: "playback.rate"))
+            #expect(service.player.rate == 1)
+        }
+    }
+
+    @LoopActor @Test func aLogoutThatFailsTakesNothing() async throws {
+        try await listening { rig, service in
+            await rig.vault.beStubborn(true)
+            let refused = Rig.Flag()
+            await rig.answered(within: 15) {
+                do { _ = try await service.answer(.logout(account: "", force: false)) } catch { refused.isSet = true }
+            }
+            await rig.settle()
+            await rig.pass(3)
+            #expect(refused.isSet && isAt(book, service))
+            await rig.pass(60)
+            #expect(service.sync.overdue == 0 && service.sync.rows.count == 1, "the server hears of it as before")
+            await rig.vault.beStubborn(false)
+            await rig.answered(within: 15) { _ = try? await service.answer(.logout(account: "", force: false)) }
+            #expect(!service.shelves.hasAccounts && service.player.phase == .stopped)
         }
     }
 }
