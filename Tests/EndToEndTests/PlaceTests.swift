@@ -119,10 +119,11 @@ import Testing
     }
 
     /// Each would write over what the other heard.
-    @Test func aDaemonOfAnotherSessionLeavesTheJournalAlone() async throws {
+    @Test(arguments: [false, true]) func aDaemonOfAnotherSessionLeavesTheJournalAlone(isRemoved: Bool) async throws {
         try await House.with(keyring: .absent) { house in
             try await house.daemon()
             try await house.done("play", "\(Sounds.folder)/e2e/hour/one.mp3", "--at", "10")
+            if isRemoved { try FileManager.default.removeItem(atPath: house.state) }
             let bus = try await PrivateBus(keyring: .absent)
             let elsewhere = house.environment.merging(["DBUS_SESSION_BUS_ADDRESS": bus.address]) { $1 }
             let second = try await house.run(Child.built("dogear"), ["daemon"], environment: elsewhere)

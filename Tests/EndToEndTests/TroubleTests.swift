@@ -107,7 +107,7 @@ import Testing
         #expect(outcome.code == 0, "\(outcome)")
     }
 
-    @Test func aFullDiskLosesNothing() async throws {
+    @Test(arguments: [false, true]) func aFullDiskLosesNothing(isPaused: Bool) async throws {
         try await onOwnFileSystem { house, folder in
             try await house.daemon()
             try await house.logIn()
@@ -122,12 +122,17 @@ import Testing
             try await house.status("further on") { $0.position > full.position + 1 }
             let doctor = try await house.dogear("doctor").output
             #expect(doctor.contains("no space left") && doctor.contains("✗ disk: no room for places"), "\(doctor)")
+            if isPaused {
+                try await house.done("seek", "7")
+                try await house.done("pause")
+            }
             try FileManager.default.removeItem(atPath: "\(folder)/much")
             let free = try await house.status("told to be over") { $0.error == nil }
-            #expect(free.state == .playing)
+            #expect(free.state == (isPaused ? .paused : .playing))
             try await house.kill()
             let back = try await house.status()
             #expect(back.position >= free.position - 1.1, "\(free.position) became \(back.position)")
+            if isPaused { #expect(back.position < 30) }
         }
     }
 
