@@ -145,7 +145,7 @@ extension BetweenTests {
             await rig.pass(1)
             service.line { $0.clear() }
             await told("the queue")
-            rig.proxy.fail(.progress, .dropBefore, times: 9)
+            rig.proxy.fail(.progress, .delay(60), times: 1)
             Task { @LoopActor in _ = try? await service.answer(.finish(what: Thing.all[4].id)) }
             await rig.settle()
             await rig.pass(2)
