@@ -68,7 +68,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     }
 
     /// Somebody made the file shorter, which SQLite would notice only when it reads what it has in its memory.
-    var isCut: Bool { identity != nil && FileIdentity.size(of: path) ?? 0 < size }
+    var isCut: Bool { identity != nil && FileIdentity.size(of: path).map { $0 < size } ?? false }
 
     /// Sets the damaged file aside and begins a new one with what can be read of it.
     /// - Returns: nil: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled,

@@ -154,11 +154,7 @@ public final class Store: Sendable {
     /// On the line.
     private func commit(_ entries: [Entry]) throws {
         try mended {
-            if keeper.isGone {
-                let aside = try keeper.renew()
-                onTrouble(.renewed(path: path, setAside: aside))
-            }
-            if keeper.isCut { throw StoreError.damaged(path: path) }
+            try lookAtFile()
             try keeper.database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     for entry in keeper.held { try entry.write(to: db) }
@@ -198,6 +194,15 @@ public final class Store: Sendable {
         }
     }
 
+    /// On the line. What is written into a file that is gone, or was cut short, is found by nobody.
+    private func lookAtFile() throws {
+        if keeper.isGone {
+            let aside = try keeper.renew()
+            onTrouble(.renewed(path: path, setAside: aside))
+        }
+        if keeper.isCut { throw StoreError.damaged(path: path) }
+    }
+
     /// On the line. Does it once more in a new database, if this one turns out to be damaged.
     private func mended<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
@@ -222,7 +227,7 @@ public final class Store: Sendable {
     private func checkpoint() throws {
         keeper.checkpointIsDue = false
         try mended {
-            if keeper.isCut { throw StoreError.damaged(path: path) }
+            try lookAtFile()
             try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
         }
         keeper.measure()
