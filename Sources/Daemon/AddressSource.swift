@@ -110,6 +110,7 @@ actor AddressSource: Source {
             authors: facts.albumArtists.isEmpty ? facts.artists : facts.albumArtists, narrators: facts.composers,
             tracks: [Track(start: .zero, duration: facts.duration, audio: .stream(stream), title: facts.title)],
             chapters: facts.chapters)
+        item.album = facts.album
         item.genres = facts.genres
         item.published = facts.date
         item.summary = facts.summary

@@ -8,6 +8,8 @@ public struct Item: Hashable, Sendable {
     public var subtitle: String?
     /// Of a podcast episode: the podcast's title.
     public var podcast: String?
+    /// Of a single file: what its tags say that it is a part of.
+    public var album: String?
     public var authors: [String]
     public var narrators: [String]
     public var series: [SeriesPlace]

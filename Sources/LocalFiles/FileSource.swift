@@ -16,7 +16,7 @@ public struct FileSource: Sendable {
     private let covers: CoverCache
     private let known: @Sendable (ItemID) async -> Item?
     /// Rises when files are read otherwise than before, so that what is known of them is read anew.
-    private static let reading = "1"
+    private static let reading = "2"
 
     /// - Parameter known: what an earlier ``open(path:)`` has found, where that was kept. Inspecting a hundred files takes
     ///   seconds, and finds the same while they are.
@@ -128,6 +128,7 @@ public struct FileSource: Sendable {
         var item = Item(
             id: id, kind: isFolder ? .book : .file, title: title ?? name, authors: authors ?? [],
             narrators: all.first { !$0.composers.isEmpty }?.composers ?? [], tracks: tracks, chapters: chapters)
+        if !isFolder { item.album = all[0].album }
         item.genres = all.first { !$0.genres.isEmpty }?.genres ?? []
         item.published = all.lazy.compactMap(\.date).first
         item.summary = all.lazy.compactMap(\.summary).first

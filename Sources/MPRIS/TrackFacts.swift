@@ -40,7 +40,7 @@ public struct TrackFacts: Sendable {
             if !texts.isEmpty { pairs.append((key, .strings(texts))) }
         }
         add("xesam:title", title)
-        add("xesam:album", item.podcast ?? item.title)
+        add("xesam:album", item.podcast ?? (part == nil ? item.album : nil) ?? item.title)
         // Joined: KDE Connect shows nothing for two artists, XFCE and BlueZ only the first.
         add("xesam:artist", all: [artist])
         add("xesam:albumArtist", all: item.authors)

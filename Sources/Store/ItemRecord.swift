@@ -24,6 +24,7 @@ struct ItemRecord: Codable {
     let chapters: [ChapterRecord]?
     let subtitle: String?
     let podcast: String?
+    let album: String?
     let authors: [String]?
     let narrators: [String]?
     let series: [SeriesPlace]?
@@ -47,6 +48,7 @@ struct ItemRecord: Codable {
         }
         subtitle = item.subtitle
         podcast = item.podcast
+        album = item.album
         authors = item.authors
         narrators = item.narrators
         series = item.series
@@ -82,6 +84,7 @@ struct ItemRecord: Codable {
                     end: BookTime(microseconds: chapter.end))
             })
         item.subtitle = subtitle
+        item.album = album
         item.genres = genres ?? []
         item.published = published
         item.summary = summary

@@ -32,7 +32,7 @@ import Testing
     func aFileHasItsTagsAndChapters(_ ending: String, options: [String]) async throws {
         let path = try Sounds.tone("tagged.\(ending)", seconds: 4, options: options, metadata: book())
         let item = try await source.open(path: path).item
-        #expect(item.title == "One")
+        #expect(item.title == "One" && item.album == "The Book")
         #expect(item.authors == ["Al Artist"])
         #expect(item.narrators == ["Nar Rator"])
         #expect(item.genres == ["Audiobook"])

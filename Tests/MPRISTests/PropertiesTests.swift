@@ -39,6 +39,14 @@ private func metadata(_ player: Player) throws -> [String: Value] {
         #expect(facts["mpris:length"] == .int64(200_000_000))
     }
 
+    @Test func aFileIsOfItsAlbumAndAChapterOfItsBook() throws {
+        for (chapters, album) in [(0, "Novels"), (3, "Emma")] {
+            var item = book(chapters: chapters)
+            item.album = "Novels"
+            #expect(try metadata(player(item))["xesam:album"] == .string(album))
+        }
+    }
+
     @Test func anItemWithoutChaptersIsOne() throws {
         let facts = try metadata(player(book(chapters: 0)))
         #expect(facts["xesam:title"] == .string("Emma"))

@@ -237,6 +237,7 @@ import Testing
                     Chapter(title: "II", start: .seconds(12), end: .seconds(30.5)),
                 ])
             book.subtitle = "A novel"
+            book.album = "Novels"
             book.genres = ["Comedy"]
             book.published = "1815"
             book.summary = "Matches \u{1F491}"
@@ -250,7 +251,7 @@ import Testing
             #expect(kept.tracks.map(\.start) == book.tracks.map(\.start))
             #expect(kept.duration == .seconds(30.5))
             #expect(kept.chapters == book.chapters)
-            #expect([kept.subtitle, kept.podcast, kept.published] == ["A novel", "P", "1815"])
+            #expect([kept.subtitle, kept.podcast, kept.album, kept.published] == ["A novel", "P", "Novels", "1815"])
             #expect([kept.summary, kept.language] == ["Matches \u{1F491}", "en"])
             #expect([kept.coverPath, kept.url, kept.inspection] == ["/c/1.png", "https://h/item/li_emma", "0f"])
             #expect(kept.series == book.series && kept.authors == book.authors && kept.narrators == book.narrators)
