@@ -200,16 +200,22 @@ import Testing
         }
     }
 
+    /// - Returns: what to answer with, whether it was, and whether that was an error.
+    @LoopActor func expected() -> (reply: Reply, answered: Rig.Flag, refused: Rig.Flag) {
+        let (answered, refused) = (Rig.Flag(), Rig.Flag())
+        let reply = Reply { result in
+            LoopActor.onLoop {
+                answered.isSet = true
+                if case .failure = result { refused.isSet = true }
+            }
+        }
+        return (reply, answered, refused)
+    }
+
     @LoopActor @Test func whatTakesTooLongIsOnItsWay() async throws {
         try await listening { rig, service in
             rig.proxy.fail(.item, .delay(9), times: 1)
-            let (answered, refused) = (Rig.Flag(), Rig.Flag())
-            let reply = Reply { result in
-                LoopActor.onLoop {
-                    answered.isSet = true
-                    if case .failure = result { refused.isSet = true }
-                }
-            }
+            let (reply, answered, refused) = expected()
             service.open(uri: "dogear:\(other.id)", reply)
             await rig.settle()
             await rig.pass(4.9)

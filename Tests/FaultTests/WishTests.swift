@@ -205,13 +205,7 @@ extension BetweenTests {
         try await linedUp { rig, service in
             for isBad in [false, true] {
                 rig.proxy.fail(.item, .delay(9), times: 1)
-                let (answered, refused) = (Rig.Flag(), Rig.Flag())
-                let reply = Reply { result in
-                    LoopActor.onLoop {
-                        answered.isSet = true
-                        if case .failure = result { refused.isSet = true }
-                    }
-                }
+                let (reply, answered, refused) = expected()
                 service.perform(.next, reply)
                 await rig.settle()
                 await rig.pass(1)
