@@ -171,6 +171,13 @@ public enum LoginText {
         return (String(name), String(value))
     }
 
+    /// What stands before `://`, where that is nothing a web server is reached by.
+    public static func foreignScheme(_ address: String) -> String? {
+        guard let slashes = address.firstRange(of: "://") else { return nil }
+        let scheme = address[..<slashes.lowerBound].lowercased()
+        return ["http", "https"].contains(scheme) ? nil : scheme
+    }
+
     /// `https://user:password@host`: a password that others can see in the list of processes.
     public static func hasUserInfo(_ address: String) -> Bool {
         var rest = address[...]

@@ -55,6 +55,11 @@ struct Login: DogearCommand {
         if openid { throw ValidationError("--openid comes with a later release; sign in with user and password") }
         if passwordStdin, apiKeyStdin { throw ValidationError("give --password-stdin or --api-key-stdin, not both") }
         if apiKeyStdin, user != nil { throw ValidationError("an API key says who you are; leave out --user") }
+        // Before anybody is told how to give the password.
+        if let scheme = LoginText.foreignScheme(url) {
+            throw ValidationError(
+                "'\(Clean.line(scheme))' is not a scheme dogear speaks; give an http or https address")
+        }
         if LoginText.hasUserInfo(url) {
             throw ValidationError("leave user and password out of the address: others can see it; use --user")
         }

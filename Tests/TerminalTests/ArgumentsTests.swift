@@ -81,6 +81,13 @@ struct ArgumentsTests {
         }
     }
 
+    @Test func whatNoWebServerIsReachedByIsSeen() {
+        #expect(LoginText.foreignScheme("FTP://host") == "ftp" && LoginText.foreignScheme("://host") == "")
+        for address in ["https://host", "HTTP://host", "host:13378", "host/a:b"] {
+            #expect(LoginText.foreignScheme(address) == nil)
+        }
+    }
+
     @Test func passwordsInAddressesAreSeen() {
         #expect(LoginText.hasUserInfo("https://ada:pw@books.example.org/abs"))
         #expect(LoginText.hasUserInfo("ada@books.example.org"))
