@@ -43,7 +43,7 @@ extension Service {
         go([Heading.Step(entry: entry, way: way)], plays: plays)
     }
 
-    private func go(_ steps: [Heading.Step], plays: Bool) {
+    func go(_ steps: [Heading.Step], plays: Bool) {
         queueTrouble = nil
         goings += 1
         let number = goings
@@ -128,9 +128,7 @@ extension Service {
 
     /// What was taken out of the queue on its way is not wanted: what is next there is, or nothing is.
     func turnAwayFromWhatIsGone() {
-        guard let heading, !heading.isPresent, !queue.line.contains(where: { $0.key == heading.entry.key }) else {
-            return
-        }
+        guard let heading, !heading.isPresent, !queue.has(heading.entry) else { return }
         let way = heading.steps[0].way
         if way == .onward || way == .instead, let next = queue.next { return go(to: next, way, plays: heading.plays) }
         guard player.turning == .rolled, let last = player.item?.id else { return turnBack() }

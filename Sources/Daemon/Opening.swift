@@ -44,7 +44,9 @@ extension Service {
     func open(
         _ id: ItemID, at jump: Jump?, title: String? = nil, whole: Bool = false, as wish: Wish = .chosen
     ) async throws(ControlError) {
+        var displaced: Heading?
         if let heading, heading.entry.key != wish.key {
+            if !heading.isPresent { displaced = heading }
             abandonHeading()
             overtaken = goings
         }
@@ -79,6 +81,7 @@ extension Service {
             try await begin(opened, at: beginning, play: play, whole: whole, as: wish, ticket)
             taken = queue
         } catch {
+            if ticket == opening, left == nil, let displaced, resume(displaced) { throw ControlError(error) }
             if ticket == opening { goOnWithout(id, error, isTold: wish.turns || left != nil) }
             await goBack(to: left, from: nil, ticket)
             if ticket == opening { nothingCame(of: ControlError(error)) }
@@ -113,6 +116,15 @@ extension Service {
 
     /// Something was asked for that is not there yet: what plays until then may end or fail meanwhile.
     var isOnItsWay: Bool { finding != nil || heading?.isPresent == false }
+
+    /// What was asked for cannot be played: what was on its way before is still wanted.
+    /// - Returns: false if it was taken out of the queue meanwhile.
+    private func resume(_ displaced: Heading) -> Bool {
+        guard queue.has(displaced.entry) else { return false }
+        putOff = nil
+        go(displaced.steps, plays: displaced.plays)
+        return true
+    }
 
     /// What was asked for cannot be played: the player does what it would have done by itself before, or stops.
     private func goOnWithout(_ id: ItemID, _ error: SourceError, isTold: Bool) {

@@ -94,7 +94,7 @@ public struct Queue: Hashable, Sendable {
     public var items: [Item] { entries.map(\.item) }
     public func contains(_ id: ItemID) -> Bool { entries.contains { $0.item.id == id } }
 
-    private func has(_ entry: Entry) -> Bool { line.contains { $0.key == entry.key } }
+    public func has(_ entry: Entry) -> Bool { line.contains { $0.key == entry.key } }
 
     /// All of it, as a list that is played from its start to its end.
     public var line: [Entry] { played + (present.map { [$0] } ?? []) + entries }
