@@ -67,8 +67,12 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         return aside
     }
 
-    /// Somebody made the file shorter, which SQLite would notice only when it reads what it has in its memory.
-    var isCut: Bool { identity != nil && FileIdentity.size(of: path).map { $0 < size } ?? false }
+    /// Somebody wrote over the file or made it shorter, which SQLite would notice only when it reads what it has in its
+    /// memory.
+    var isSpoiled: Bool {
+        guard identity != nil, let present = FileIdentity.size(of: path) else { return false }
+        return present < size || !database.writeWithoutTransaction(Opening.beginsAsItShould)
+    }
 
     /// Sets the damaged file aside and begins a new one with what can be read of it.
     /// - Returns: nil: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled,

@@ -47,6 +47,18 @@ struct Opening {
         }
     }
 
+    /// Read through what SQLite has open: to open and close the file besides would take its locks away, all of the process.
+    static func beginsAsItShould(_ db: Database) -> Bool {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let read = file.pointee.pMethods?.pointee.xRead
+        else { return true }
+        let magic = Array("SQLite format 3\0".utf8)
+        var bytes = magic.map { _ in UInt8(0) }
+        // What cannot be read at all is for the write to find out.
+        return read(file, &bytes, Int32(bytes.count), 0) != SQLITE_OK || bytes == magic
+    }
+
     /// A new file with all that is in a database whose own is gone.
     /// - Returns: where what was found in its place is now.
     func renew(from old: DatabaseQueue) throws -> (DatabaseQueue, aside: String?) {

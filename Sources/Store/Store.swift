@@ -194,13 +194,13 @@ public final class Store: Sendable {
         }
     }
 
-    /// On the line. What is written into a file that is gone, or was cut short, is found by nobody.
+    /// On the line. What is written into a file that is gone, or was spoiled, is found by nobody.
     private func lookAtFile() throws {
         if keeper.isGone {
             let aside = try keeper.renew()
             onTrouble(.renewed(path: path, setAside: aside))
         }
-        if keeper.isCut { throw StoreError.damaged(path: path) }
+        if keeper.isSpoiled { throw StoreError.damaged(path: path) }
     }
 
     /// On the line. Does it once more in a new database, if this one turns out to be damaged.

@@ -214,8 +214,26 @@ import Testing
         }
     }
 
+    enum Damage {
+        case cutShort, beginning, another
+
+        func done(_ path: String) throws {
+            guard self != .cutShort else {
+                truncate(path, 8192)
+                return
+            }
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            let size = try file.seekToEnd()
+            try file.seek(toOffset: 0)
+            let count = self == .another ? Int(size) + 10_000 : 100
+            try file.write(contentsOf: Data(repeating: self == .another ? 0xA5 : 0, count: count))
+            try file.close()
+        }
+    }
+
     /// What SQLite has in its memory is as it was, and it would write on into what is left of the file.
-    @Test func aDatabaseCutShortWhileItIsOpenIsReplacedByWhatIsKnown() async throws {
+    @Test(arguments: [Damage.cutShort, .beginning, .another])
+    func aDatabaseSpoiledWhileItIsOpenIsReplacedByWhatIsKnown(_ damage: Damage) async throws {
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let path = "\(folder)/state.sqlite"
@@ -223,7 +241,7 @@ import Testing
             for number in 0..<500 { store.post(.place(place(ItemID(source: "file", key: "\(number)"), 1))) }
             try await store.flush()
             #expect(try await store.places(of: [emma, ulysses]).isEmpty)
-            truncate(path, 8192)
+            try damage.done(path)
             try await store.flush()
             store.journal(place: place(emma, 5), stretch: nil, at: 1)
             try await store.flush()
