@@ -21,8 +21,8 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         switch text[..<mark.lowerBound].lowercased() {
         case "https": return [try ServerAddress(rest: rest, isSecure: true)]
         case "http": return [try ServerAddress(rest: rest, isSecure: false)]
-        case let other:
-            throw .badAddress(reason: "'\(other)' is not a scheme dogear speaks; give an http or https address")
+        default:
+            throw .badAddress(reason: "dogear speaks http and https; write it like https://books.example.org")
         }
     }
 

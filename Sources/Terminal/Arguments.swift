@@ -171,11 +171,10 @@ public enum LoginText {
         return (String(name), String(value))
     }
 
-    /// What stands before `://`, where that is nothing a web server is reached by.
-    public static func foreignScheme(_ address: String) -> String? {
-        guard let slashes = address.firstRange(of: "://") else { return nil }
-        let scheme = address[..<slashes.lowerBound].lowercased()
-        return ["http", "https"].contains(scheme) ? nil : scheme
+    /// What stands before `://` is nothing a web server is reached by. It may be a password, and is not to be repeated.
+    public static func hasForeignScheme(_ address: String) -> Bool {
+        guard let slashes = address.firstRange(of: "://") else { return false }
+        return !["http", "https"].contains(address[..<slashes.lowerBound].lowercased())
     }
 
     /// `https://user:password@host`: a password that others can see in the list of processes.

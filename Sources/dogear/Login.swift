@@ -56,12 +56,11 @@ struct Login: DogearCommand {
         if passwordStdin, apiKeyStdin { throw ValidationError("give --password-stdin or --api-key-stdin, not both") }
         if apiKeyStdin, user != nil { throw ValidationError("an API key says who you are; leave out --user") }
         // Before anybody is told how to give the password.
-        if let scheme = LoginText.foreignScheme(url) {
-            throw ValidationError(
-                "'\(Clean.line(scheme))' is not a scheme dogear speaks; give an http or https address")
-        }
         if LoginText.hasUserInfo(url) {
             throw ValidationError("leave user and password out of the address: others can see it; use --user")
+        }
+        if LoginText.hasForeignScheme(url) {
+            throw ValidationError("dogear speaks http and https; write the address like https://books.example.org")
         }
         for line in header where LoginText.header(line) == nil {
             throw ValidationError("a --header looks like 'Name: value'")

@@ -82,15 +82,16 @@ struct ArgumentsTests {
     }
 
     @Test func whatNoWebServerIsReachedByIsSeen() {
-        #expect(LoginText.foreignScheme("FTP://host") == "ftp" && LoginText.foreignScheme("://host") == "")
+        #expect(LoginText.hasForeignScheme("FTP://host") && LoginText.hasForeignScheme("://host"))
         for address in ["https://host", "HTTP://host", "host:13378", "host/a:b"] {
-            #expect(LoginText.foreignScheme(address) == nil)
+            #expect(!LoginText.hasForeignScheme(address))
         }
     }
 
     @Test func passwordsInAddressesAreSeen() {
         #expect(LoginText.hasUserInfo("https://ada:pw@books.example.org/abs"))
         #expect(LoginText.hasUserInfo("ada@books.example.org"))
+        #expect(LoginText.hasUserInfo("ada:pa://ss@books.example.org"))
         #expect(!LoginText.hasUserInfo("https://books.example.org/@ada"))
         #expect(!LoginText.hasUserInfo("books.example.org:13378"))
     }
