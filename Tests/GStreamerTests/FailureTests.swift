@@ -66,10 +66,13 @@ import Testing
         let path = try Sounds.tone("whole.m4b", seconds: 10)
         let reports = Reports()
         let engine = GStreamerEngine(
-            sink: "pulsesink server=unix:\(folder.path)/native", bytes: LoopbackBytes(), report: reports.add)
+            sink: "pulsesink server=unix:\(folder.path)/native", bytes: LoopbackBytes(), patience: 1,
+            report: reports.add)
         for load in [LoadID(number: 7), LoadID(number: 8)] {
             engine.load(load, tracks: files([path], seconds: 10), at: .seconds(4), rate: 1, volume: 1)
-            #expect(try await reports.nextWord(load) == .failed(.noSink(reason: "it does not answer")))
+            // On a busy machine libpulse may lose its patience first, and say so in its own words.
+            let word = try await reports.nextWord(load)
+            guard case .failed(.noSink) = word else { throw Rig.Unexpected(word: word) }
         }
         #expect(server.count > 0)
         engine.unload()
