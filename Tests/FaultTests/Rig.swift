@@ -231,7 +231,7 @@ import TestSupport
 
     func leaveAndReturn() async throws {
         let service = life.service
-        await answered(within: 3) { await service.leave() }
+        await answered(within: 2) { await service.leave() }
         ledger.left()
         _ = die()
         try await boot(life.folder)
