@@ -109,23 +109,25 @@ public actor ShelfClient {
         await store()
     }
 
-    /// Ends the login on the server, if it can be reached, and removes it from the vault.
+    /// Removes the login from the vault, and ends it on the server, if that can be reached.
     ///
+    /// - Parameter farewell: done while the server still takes requests, once the vault cannot refuse any more.
     /// - Returns: false if the server could not be told; its side of the login ends by itself after some weeks.
-    public func logOut() async throws(ShelfError) -> Bool {
+    public func logOut(after farewell: @Sendable () async -> Void = {}) async throws(ShelfError) -> Bool {
         await leaveVault()
-        isSignedOut = true
-        var isTold = account.login != .tokens
-        if let secrets = try? await loaded(), let refresh = secrets.refresh {
-            let response = try? await send(.logout(refresh), secrets)
-            isTold = response.map { (200..<300).contains($0.status) } ?? false
-        }
+        _ = try? await loaded()
         do throws(VaultError) {
             try await vault.removeAll(account: account.id)
         } catch {
-            isSignedOut = false
             await takeUpVault()
             throw .vault(error)
+        }
+        await farewell()
+        isSignedOut = true
+        var isTold = account.login != .tokens
+        if let secrets, let refresh = secrets.refresh {
+            let response = try? await send(.logout(refresh), secrets)
+            isTold = response.map { (200..<300).contains($0.status) } ?? false
         }
         secrets = nil
         unstored = nil

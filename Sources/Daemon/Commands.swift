@@ -249,24 +249,24 @@ extension Service {
     /// - Returns: the accounts that remain.
     private func logOut(_ name: String, force: Bool) async throws(ControlError) -> AccountsReport {
         let account = try shelves.account(named: name)
-        // What plays now owes the server up to half a minute: it gets that before anyone asks what is missing. Whoever is
-        // refused goes on listening.
-        if player.item?.id.account == account.id {
-            send(.tick)
+        func isItsOwn() -> Bool { player.item?.id.account == account.id }
+        // What plays owes the server up to half a minute: it gets that before anyone asks what is missing, and pauses so
+        // that nothing is added meanwhile. Whoever is refused goes on listening.
+        let played = isItsOwn() && player.wantsPlay
+        if isItsOwn() {
+            send(.pause(.system))
             sync { $0.hurry(at: time.now) }
             await drain(limit: .seconds(2))
         }
-        let isItsOwn = player.item?.id.account == account.id
-        let played = isItsOwn && player.wantsPlay
-        if !force { try refuse(account, owing: played ? .seconds(5) : .zero) }
-        if isItsOwn {
-            send(.stop)
-            // Should these seconds not get through, they wait for the next login.
-            await drain(limit: .seconds(2))
-        }
-        do throws(ControlError) { try await shelves.logOut(account) } catch {
-            sync { $0.signedIn(account: account.id, time.now) }
-            if played, player.item?.id.account == account.id, player.phase == .stopped { send(.play) }
+        do throws(ControlError) {
+            if !force { try refuse(account) }
+            try await shelves.logOut(account) { @LoopActor in
+                guard isItsOwn() else { return }
+                self.send(.stop)
+                await self.drain(limit: .seconds(2))
+            }
+        } catch {
+            if played, isItsOwn(), player.phase == .paused { send(.play) }
             throw error
         }
         // What was begun while the server was told of it waits for the next login, as it may not be thrown away unasked.
@@ -281,14 +281,12 @@ extension Service {
         return shelves.accountsReport(unsent: sync.unsent)
     }
 
-    /// - Parameter allowance: of what plays, that is on its way all the time.
-    private func refuse(_ account: Account, owing allowance: BookTime) throws(ControlError) {
+    private func refuse(_ account: Account) throws(ControlError) {
         let rows = sync.rows.filter { $0.item.account == account.id }
+        guard !rows.isEmpty else { return }
         func owed(_ row: Sync.Row) -> BookTime {
             if case .stretch(let stretch) = row { stretch.listened - stretch.sentListened } else { .zero }
         }
-        let late = rows.filter { sync.liveID(of: $0.item) != $0.id || owed($0) > allowance }
-        guard !late.isEmpty else { return }
         let sum = rows.reduce(BookTime.zero) { $0 + owed($1) }
         let what = sum > .zero ? "\(TimeText.length(sum)) of listening have" : "your last changes have"
         throw ControlError(

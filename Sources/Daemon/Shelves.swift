@@ -182,9 +182,10 @@ internal import Store
         return account
     }
 
-    func logOut(_ account: Account) async throws(ControlError) {
+    /// - Parameter farewell: the last that the server is told.
+    func logOut(_ account: Account, after farewell: @Sendable () async -> Void) async throws(ControlError) {
         do throws(ShelfError) {
-            if try await !client(account).logOut() {
+            if try await !client(account).logOut(after: farewell) {
                 log.notice("the server could not be told of the logout", metadata: ["account": "\(account.id)"])
             }
         } catch {

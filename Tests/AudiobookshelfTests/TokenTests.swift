@@ -311,12 +311,12 @@ private final class TokenServer: Sendable {
         #expect(await vault.kept(.access) == "A2")
     }
 
-    @Test func loggingOutTellsTheServerAndEmptiesTheVault() async throws {
+    @Test func loggingOutEmptiesTheVaultAndTellsTheServer() async throws {
         let vault = vault("A2")
         let client = try client(vault)
         _ = try await client.libraries()
         _ = try await client.logOut()
-        #expect(server.journal.lines.suffix(2) == ["POST /abs/logout", "remove all"])
+        #expect(server.journal.lines.suffix(2) == ["remove all", "POST /abs/logout"])
         #expect(await vault.secrets.isEmpty)
     }
 }

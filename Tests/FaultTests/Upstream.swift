@@ -139,6 +139,8 @@ final class Upstream: Sendable {
         }
     }
 
+    var openSessions: [StandInSession] { server.openSessions(of: Self.user) }
+
     private var rows: [PlaySession] { server.look { $0.history } }
 
     private static let libraries: [StandInLibrary] = {
