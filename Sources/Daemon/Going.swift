@@ -12,7 +12,7 @@ struct Heading {
     }
     /// From the present item; the last is what is to be heard.
     let steps: [Step]
-    let plays: Bool
+    var plays: Bool
     /// It is the present one already, and not heard yet.
     var isPresent = false
 
@@ -44,7 +44,7 @@ extension Service {
     }
 
     func go(_ steps: [Heading.Step], plays: Bool) {
-        queueTrouble = nil
+        (queueTrouble, displaced) = (nil, nil)
         goings += 1
         let number = goings
         let heading = Heading(steps: steps, plays: plays)
@@ -88,11 +88,11 @@ extension Service {
                 return true
             }
             guard let next = line(along: steps).next else { return true }
-            go(steps + [Heading.Step(entry: next, way: .onward)], plays: heading.plays)
+            go(steps + [Heading.Step(entry: next, way: .onward)], plays: plays(heading))
         case .previous:
             guard player.options.previous != .skip, let last = line(along: steps).previous else { return true }
             guard last.key == queue.present?.key else {
-                go(steps + [Heading.Step(entry: last, way: .back)], plays: heading.plays)
+                go(steps + [Heading.Step(entry: last, way: .back)], plays: plays(heading))
                 return true
             }
             turnBack()
@@ -113,6 +113,19 @@ extension Service {
     /// A stopped player goes there and does not play.
     private func isStanding(_ heading: Heading) -> Bool { player.phase == .stopped && !heading.plays }
 
+    /// Play and pause may have been pressed on the way.
+    func plays(_ heading: Heading) -> Bool { finding?.byHand ?? heading.plays }
+
+    /// What is left of a way, in the queue as it is now: where the last of it was to come behind the others, what is next
+    /// there does. Empty: nothing.
+    func steps(of heading: Heading) -> [Heading.Step] {
+        let steps = heading.steps.filter { queue.has($0.entry) }
+        guard !queue.has(heading.entry), heading.way == .onward || heading.way == .instead,
+            let next = line(along: steps).next
+        else { return steps }
+        return steps + [Heading.Step(entry: next, way: heading.way)]
+    }
+
     private func line(along steps: [Heading.Step]) -> Queue {
         var line = queue
         for step in steps { line.begin(step.entry.item, step.entry.key, step.way) }
@@ -126,18 +139,35 @@ extension Service {
         stopFinding()
     }
 
-    /// What was taken out of the queue on its way is not wanted: what is next there is, or nothing is.
+    /// What was taken out of the queue on its way is not wanted: what is next there is, or what is there already.
     func turnAwayFromWhatIsGone() {
         guard let heading, !heading.isPresent, !queue.has(heading.entry) else { return }
-        let way = heading.steps[0].way
-        if way == .onward || way == .instead, let next = queue.next { return go(to: next, way, plays: heading.plays) }
+        let steps = steps(of: heading)
+        guard steps.isEmpty else { return go(steps, plays: plays(heading)) }
         guard player.turning == .rolled, let last = player.item?.id else { return turnBack() }
-        // As if nothing had been lined up behind its end.
-        let played = player.wantsPlay
+        let effect = putOff
         abandonHeading()
         stopFinding()
+        if goesOnBehindAnEnd(effect) { return }
+        let played = player.wantsPlay
         send(.openFailed(nil, mayReturn: false))
         if played { goOn(after: last) }
+    }
+
+    /// Behind the end of an item, where what was on its way will not be played: what the end leads to as the queue is now.
+    /// - Parameter putOff: what it led to then, if that was put off.
+    /// - Returns: false if nothing follows.
+    func goesOnBehindAnEnd(_ putOff: Player.Effect?) -> Bool {
+        if case .reopen? = putOff, let putOff {
+            goOn(putOff)
+        } else if queue.next != nil {
+            follow(.onward)
+        } else if queue.loop == .queue, let item = player.item?.id {
+            goOn(.reopen(item, at: .zero, play: player.wantsPlay, after: .zero))
+        } else {
+            return false
+        }
+        return true
     }
 
     /// What is there is meant, and not what is on its way.

@@ -44,21 +44,28 @@ extension Service {
     func open(
         _ id: ItemID, at jump: Jump?, title: String? = nil, whole: Bool = false, as wish: Wish = .chosen
     ) async throws(ControlError) {
-        var displaced: Heading?
-        if let heading, heading.entry.key != wish.key {
-            if !heading.isPresent { displaced = heading }
+        if var heading, heading.entry.key != wish.key {
+            if !heading.isPresent {
+                heading.plays = plays(heading)
+                displaced = heading
+            }
             abandonHeading()
             overtaken = goings
         }
         opening += 1
         let ticket = opening
         let source = source(of: id)
+        let displaced = displaced
         var left: Left?
         var taken: Queue?
+        var (wanted, byHand): (Bool?, Bool?)
         defer { if retreat == ticket { retreat = nil } }
         do throws(SourceError) {
             beginFinding(id, title, ticket)
-            defer { endFinding(ticket) }
+            defer {
+                if let finding, finding.ticket == ticket { byHand = finding.byHand }
+                endFinding(ticket)
+            }
             // What the source says of the place is as old as this.
             let knowsOurs = sync.hasTold(id)
             let found = try await unlessOvertaken(ticket) { () throws(SourceError) in try await source.find(id) }
@@ -68,6 +75,7 @@ extension Service {
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || finding?.byHand ?? wish.plays
+            wanted = play
             left = whatIsLeft(for: found.id)
             if left != nil { retreat = ticket }
             send(.opening(play: play, turns: wish.turns))
@@ -81,15 +89,19 @@ extension Service {
             try await begin(opened, at: beginning, play: play, whole: whole, as: wish, ticket)
             taken = queue
         } catch {
-            if ticket == opening, left == nil, let displaced, resume(displaced) { throw ControlError(error) }
-            if ticket == opening { goOnWithout(id, error, isTold: wish.turns || left != nil) }
+            if left == nil, resumes(displaced, plays: byHand, ticket) { throw ControlError(error) }
+            if ticket == opening { goOnWithout(id, error, as: wish, isTold: wish.turns || left != nil) }
             await goBack(to: left, from: nil, ticket)
             if ticket == opening { nothingCame(of: ControlError(error)) }
+            _ = resumes(displaced, plays: byHand, ticket)
             throw ControlError(error)
         }
         do throws(ControlError) { try await plays() } catch {
             // Who stops it while it loads means that.
-            if player.error != nil { await goBack(to: left, from: taken, ticket) }
+            if player.error != nil {
+                await goBack(to: left, from: taken, ticket)
+                _ = resumes(displaced, plays: left == nil ? wanted : byHand, ticket)
+            }
             throw error
         }
     }
@@ -118,25 +130,31 @@ extension Service {
     var isOnItsWay: Bool { finding != nil || heading?.isPresent == false }
 
     /// What was asked for cannot be played: what was on its way before is still wanted.
-    /// - Returns: false if it was taken out of the queue meanwhile.
-    private func resume(_ displaced: Heading) -> Bool {
-        guard queue.has(displaced.entry) else { return false }
+    /// - Parameter plays: nil: as it was to be.
+    /// - Returns: false if nothing is left of it, or something else was asked for meanwhile.
+    private func resumes(_ displaced: Heading?, plays: Bool?, _ ticket: Int) -> Bool {
+        guard let displaced, ticket == opening else { return false }
+        let steps = steps(of: displaced)
+        guard !steps.isEmpty else { return false }
         putOff = nil
-        go(displaced.steps, plays: displaced.plays)
+        go(steps, plays: plays ?? displaced.plays)
         return true
     }
 
     /// What was asked for cannot be played: the player does what it would have done by itself before, or stops.
-    private func goOnWithout(_ id: ItemID, _ error: SourceError, isTold: Bool) {
+    private func goOnWithout(_ id: ItemID, _ error: SourceError, as wish: Wish, isTold: Bool) {
         let effect = putOff
         putOff = nil
-        switch effect {
-        case .ranOut(let last)?:
+        if case .ranOut(let last)? = effect {
             if player.isOpening { failed(id, error, isTold: isTold) }
-            goOn(after: last)
-        case let effect?: if player.isOpening { goOn(effect) }
-        case nil: if player.isOpening { failed(id, error, isTold: isTold) }
+            return goOn(after: last)
         }
+        guard player.isOpening else { return }
+        // What follows an end and cannot be played is told, and nothing else plays in its place.
+        let follows = wish.way == .onward || wish.way == .instead || wish.key != nil && wish.key == queue.next?.key
+        if player.turning == .rolled, !follows, goesOnBehindAnEnd(effect) { return }
+        if player.turning != .rolled, let effect { return goOn(effect) }
+        failed(id, error, isTold: isTold)
     }
 
     private func whatIsLeft(for id: ItemID) -> Left? {
@@ -193,7 +211,7 @@ extension Service {
     /// What is looked for is not wanted any more.
     func stopFinding() {
         if let finding { endFinding(finding.ticket) }
-        putOff = nil
+        (putOff, displaced) = (nil, nil)
         opening += 1
         settleWaiters()
     }
@@ -274,7 +292,7 @@ extension Service {
         try isStill(ticket)
         isWhole = whole
         failure = nil
-        putOff = nil
+        (putOff, displaced) = (nil, nil)
         wanted = nil
         remark = opened.remark.map { (opened.item.id, $0) }
         told = Place(

@@ -73,7 +73,9 @@ extension Service {
         (queueTrouble, stuck) = (nil, nil)
         if heading?.entry.key == wish.key { heading?.isPresent = true }
         let isNews = changed { queue in
-            for step in wish.passing { queue.begin(step.entry.item, step.entry.key, step.way) }
+            for step in wish.passing where queue.has(step.entry) {
+                queue.begin(step.entry.item, step.entry.key, step.way)
+            }
             queue.begin(item, wish.key, wish.way, playlist: wish.playlist)
         }
         if isNews { adopt(queue.lineup) }

@@ -82,6 +82,9 @@ internal import Store
     /// What the player would have done by itself, had the listener not asked for something that is on its way: done if that
     /// cannot be played.
     var putOff: Player.Effect?
+    /// Where the queue was on its way to when something from outside it was asked for: gone on with if that cannot be
+    /// played.
+    var displaced: Heading?
     /// Where the queue is on its way to, until that plays or cannot.
     var heading: Heading?
     /// The opening that what was there before goes on behind, if it fails.

@@ -249,21 +249,167 @@ extension BetweenTests {
         }
     }
 
-    @LoopActor @Test func aLogoutThatFailsTakesNothing() async throws {
+    @LoopActor private func isLogoutRefused(_ rig: Rig, _ service: Service, force: Bool = false) async -> Bool {
+        let refused = Rig.Flag()
+        await rig.answered(within: 15) {
+            do { _ = try await service.answer(.logout(account: "", force: force)) } catch { refused.isSet = true }
+        }
+        await rig.settle()
+        return refused.isSet
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func aLogoutThatFailsTakesNothing(isPaused: Bool) async throws {
         try await listening { rig, service in
+            // What stop does is not what is meant.
+            _ = try await service.answer(.settings(key: "playback.stop", value: "restart"))
+            if isPaused { service.send(.pause(.listener)) }
+            let (place, phase) = (service.position, service.player.phase)
             await rig.vault.beStubborn(true)
-            let refused = Rig.Flag()
+            #expect(await isLogoutRefused(rig, service))
+            #expect(service.player.phase == phase && service.position >= place)
+            await rig.pass(60)
+            #expect(service.sync.overdue == 0 && service.player.phase == phase)
+            let heard = try #require(rig.upstream.place(of: book)).position
+            #expect(abs(service.position.seconds - heard) < (isPaused ? 1 : 35), "the server hears of it as before")
+            await rig.vault.beStubborn(false)
+            #expect(await !isLogoutRefused(rig, service))
+            #expect(!service.shelves.hasAccounts && service.player.phase == .stopped && service.sync.rows.isEmpty)
+            #expect(rig.upstream.openSessions.isEmpty)
+        }
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func aLogoutAsksForWhatTheServerHasNotHeardOf(isPaused: Bool)
+        async throws
+    {
+        try await listening { rig, service in
+            await rig.pass(26)
+            if isPaused { service.send(.pause(.listener)) }
+            await rig.pass(1)
+            let phase = service.player.phase
+            rig.proxy.setDown(true)
+            service.send(.seek(to: .seconds(600)))
+            await rig.pass(1)
+            #expect(await isLogoutRefused(rig, service))
+            #expect(service.player.phase == phase && service.position >= .seconds(600))
+            #expect(await !isLogoutRefused(rig, service, force: true))
+        }
+    }
+
+    @LoopActor @Test func whatIsPickedAtAnEndAndTakenOutLeavesTheWayToTheNext() async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            await rig.settle()
+            rig.proxy.fail(.item, .delay(20), times: 1)
+            let picked = service.queue.entries[1]
+            service.go(to: picked, .picked, plays: true)
+            await rig.pass(6)
+            try #require(service.player.turning == .rolled && service.putOff != nil)
+            service.line { $0.remove(picked.key) }
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(other, service) && service.heading == nil && service.putOff == nil)
+        }
+    }
+
+    @LoopActor @Test func whatGoesRoundBeginsAgainWhereNothingElseIsLeft() async throws {
+        try await atAnEnd { rig, service in
+            service.line { $0.loop = .queue }
+            await rig.answered(within: 5) { _ = try? await service.answer(.queueClear) }
+            await rig.pass(20)
+            #expect(isAt(book, service) && service.position < .seconds(30))
+        }
+    }
+
+    @LoopActor @Test(arguments: [1, 2]) func whatWasGonePastIsNotPlayedForWhatIsTakenOut(_ number: Int) async throws {
+        try await linedUp { rig, service in
             await rig.answered(within: 15) {
-                do { _ = try await service.answer(.logout(account: "", force: false)) } catch { refused.isSet = true }
+                _ = try? await service.answer(.queueAdd(what: Thing.all[2].id, next: false))
+            }
+            rig.proxy.fail(.item, .delay(9), times: 2)
+            for _ in 1...2 {
+                service.send(.next)
+                await rig.settle()
+            }
+            service.line { $0.remove(number) }
+            await rig.settle()
+            await rig.pass(30)
+            #expect(isAt(number == 1 ? Thing.all[4] : Thing.all[2], service))
+            let played = service.queue.played.map(\.item.duration.seconds)
+            #expect(played == (number == 1 ? [book.length] : [book.length, other.length]))
+        }
+    }
+
+    /// It takes three seconds until that is found out.
+    @LoopActor private func askForNothing(_ rig: Rig, _ service: Service) async {
+        rig.proxy.clear()
+        rig.proxy.fail(.item, .delay(3), times: 1)
+        service.open(uri: "dogear:abs:\(Thing.account)/nosuch", Reply { _ in })
+        await rig.settle()
+        await rig.pass(1)
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func aPauseHoldsForWhatIsGoneBackTo(isBefore: Bool) async throws {
+        try await linedUp { rig, service in
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            service.go(to: service.queue.entries[0], .picked, plays: true)
+            await rig.pass(1)
+            if isBefore { service.send(.pause(.listener)) }
+            await askForNothing(rig, service)
+            if !isBefore { service.send(.pause(.listener)) }
+            await rig.pass(30)
+            #expect(service.player.phase == .paused && service.player.item?.duration == .seconds(other.length))
+        }
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func howeverMuchCannotBeOpenedAtAnEndItGoesOn(isTakenOut: Bool)
+        async throws
+    {
+        try await atAnEnd { rig, service in
+            await askForNothing(rig, service)
+            if isTakenOut {
+                service.line { $0.remove(1) }
+            } else {
+                service.open(uri: "file:///no/such.mp3", Reply { _ in })
             }
             await rig.settle()
-            await rig.pass(3)
-            #expect(refused.isSet && isAt(book, service))
-            await rig.pass(60)
-            #expect(service.sync.overdue == 0 && service.sync.rows.count == 1, "the server hears of it as before")
-            await rig.vault.beStubborn(false)
-            await rig.answered(within: 15) { _ = try? await service.answer(.logout(account: "", force: false)) }
-            #expect(!service.shelves.hasAccounts && service.player.phase == .stopped)
+            await rig.pass(30)
+            #expect(isAt(isTakenOut ? Thing.all[4] : other, service))
+            #expect(service.heading == nil && service.displaced == nil)
+        }
+    }
+
+    @LoopActor @Test func anAddressAtAnEndIsInNobodysWayWhereTheQueueIsEmptied() async throws {
+        try await atAnEnd { rig, service in
+            await askForNothing(rig, service)
+            service.line { $0.clear() }
+            await rig.pass(30)
+            #expect(service.player.phase == .stopped && service.shown.status == .stopped && service.finding == nil)
+        }
+    }
+
+    /// Neither what the server will not play, nor what turns out to be no audio.
+    @LoopActor @Test(arguments: [false, true], [false, true]) func whatIsFoundAndDoesNotPlayLeavesTheWay(
+        isAtEnd: Bool, isLoaded: Bool
+    ) async throws {
+        @LoopActor func body(_ rig: Rig, _ service: Service) async {
+            rig.proxy.clear()
+            if !isLoaded { rig.proxy.fail(.play, .status(404), times: 1) }
+            service.open(uri: "dogear:\(Thing.all[2].id)", Reply { _ in })
+            await rig.settle()
+            if isLoaded {
+                await rig.pass(0.03)
+                rig.life.engine.refuse(.unreadable(track: 0, reason: "not audio"))
+            }
+            await rig.settle()
+            await rig.pass(30)
+            #expect(isAt(other, service))
+        }
+        if isAtEnd { return try await atAnEnd { rig, service in await body(rig, service) } }
+        try await linedUp { rig, service in
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            service.send(.next)
+            await rig.pass(1)
+            await body(rig, service)
         }
     }
 }
