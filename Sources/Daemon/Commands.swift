@@ -266,7 +266,7 @@ extension Service {
                 await self.drain(limit: .seconds(2))
             }
         } catch {
-            if played, isItsOwn(), player.phase == .paused { send(.play) }
+            if played, isItsOwn(), player.phase != .stopped { send(.play) }
             throw error
         }
         // What was begun while the server was told of it waits for the next login, as it may not be thrown away unasked.

@@ -134,6 +134,7 @@ extension Service {
     /// - Returns: false if nothing is left of it, or something else was asked for meanwhile.
     private func resumes(_ displaced: Heading?, plays: Bool?, _ ticket: Int) -> Bool {
         guard let displaced, ticket == opening else { return false }
+        self.displaced = nil
         let steps = steps(of: displaced)
         guard !steps.isEmpty else { return false }
         putOff = nil

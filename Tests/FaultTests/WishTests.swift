@@ -384,6 +384,7 @@ extension BetweenTests {
             service.line { $0.clear() }
             await rig.pass(30)
             #expect(service.player.phase == .stopped && service.shown.status == .stopped && service.finding == nil)
+            #expect(service.displaced == nil)
         }
     }
 
