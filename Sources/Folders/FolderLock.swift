@@ -58,7 +58,7 @@ public final class FolderLock: Sendable {
 /// What a folder is called while a process uses it: an abstract address of a socket, which the kernel gives to one of them
 /// and takes back when that ends. It is made of the folder's own name and of the folder that one is in, which stays when
 /// it is removed and made anew.
-private struct FolderName {
+struct FolderName {
     enum Taken {
         case ours(Int32)
         case others
@@ -83,31 +83,38 @@ private struct FolderName {
         length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
     }
 
+    /// One that cannot be asked whose it is may be about to listen, or gone: only for so long.
     func take() -> Taken {
-        let socket = Self.socket()
-        guard socket >= 0 else { return .nobodys }
-        if call(bind, socket) == 0, listen(socket, 1) == 0 { return .ours(socket) }
-        let code = errno
-        close(socket)
-        return code == EADDRINUSE && !isStrangers ? .others : .nobodys
+        for _ in 1...5 {
+            let socket = Self.socket()
+            guard socket >= 0 else { return .nobodys }
+            // Nobody answers the calls, which are kept as long as it is taken.
+            if call(bind, socket) == 0, listen(socket, SOMAXCONN) == 0 { return .ours(socket) }
+            let code = errno
+            close(socket)
+            guard code == EADDRINUSE else { return .nobodys }
+            if let holder { return holder == geteuid() ? .others : .nobodys }
+            usleep(20_000)
+        }
+        return .nobodys
     }
 
-    /// Whoever listens at a name tells who they are to all who call. Of one who cannot be asked the best is believed.
-    private var isStrangers: Bool {
+    /// The user of whoever has the name: who listens tells that to all who call.
+    private var holder: uid_t? {
         let socket = Self.socket()
         defer { close(socket) }
-        guard call(connect, socket) == 0 else { return false }
+        guard call(connect, socket) == 0 else { return nil }
         // struct ucred, which Swift does not see: process, user, group.
         var peer: [UInt32] = [0, 0, 0]
         var size = socklen_t(MemoryLayout<UInt32>.size * peer.count)
-        return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer[1] != geteuid()
+        return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer[1] : nil
     }
 
-    private static func socket() -> Int32 {
+    static func socket() -> Int32 {
         Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     }
 
-    private func call(
+    func call(
         _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ socket: Int32
     ) -> Int32 {
         withUnsafePointer(to: address) {

@@ -38,4 +38,25 @@ import Testing
             #expect(try await second.value)
         }
     }
+
+    enum Blockade: CaseIterable { case deaf, busy }
+
+    /// Any user may take such a name, and say nothing to those who ask whose it is.
+    @Test(arguments: Blockade.allCases) func aNameNobodyAnswersForIsInNobodysWay(_ blockade: Blockade) async throws {
+        try await withTemporaryFolder { outer in
+            let path = "\(outer)/dogear/lock"
+            let name = try #require(FolderName(ofFolderOf: path))
+            var sockets = [FolderName.socket()]
+            defer { for socket in sockets { close(socket) } }
+            #expect(name.call(bind, sockets[0]) == 0)
+            if blockade == .busy {
+                #expect(listen(sockets[0], 0) == 0)
+                repeat { sockets.append(FolderName.socket()) } while name.call(connect, sockets.last ?? -1) == 0
+            }
+            let lock = try FolderLock.take(path, within: .zero)
+            #expect(lock != nil)
+            #expect(try FolderLock.take(path, within: .zero) == nil, "the file's lock keeps others out")
+            withExtendedLifetime(lock) {}
+        }
+    }
 }
