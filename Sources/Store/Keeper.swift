@@ -11,11 +11,13 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     private var identity: FileIdentity?
     /// Of that file, in bytes. SQLite never makes it smaller.
     private var size: Int64 = 0
-    /// When a damaged one was last replaced, and how often that was.
+    /// When a damaged one was last replaced, and how often that was. What failed is not counted.
     private var replaced: (at: ContinuousClock.Instant, count: Int)?
     /// Of the last write that nobody waited for.
     var failure: StoreError?
     var checkpointIsDue = false
+    /// What failed last was not a write.
+    var checkpointFailed = false
     var retryIsDue = false
     /// What could not be written, the oldest first.
     private(set) var held: [Entry] = []
@@ -36,19 +38,26 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     func measure() { size = FileIdentity.size(of: path) ?? 0 }
 
     var isInRefuge: Bool { refuge != nil }
+    /// Only the listener can change that, and whatever is written meanwhile tries it too.
+    var isOutdated: Bool { refuge?.isOutdated == true && held.isEmpty }
     var isFailing: Bool { failure != nil || isInRefuge }
-    var mayRecover: Bool { failure?.mayPass ?? isInRefuge }
+    var mayRecover: Bool { !held.isEmpty || failure?.mayPass ?? isInRefuge }
 
     /// Tries to move into the file; not again within two seconds, unless it is urgent.
-    /// - Returns: whether it is there now.
-    func leaveRefuge(isUrgent: Bool) -> Bool {
-        guard let refuge, isUrgent || refuge.tried.map({ .now - $0 > .seconds(2) }) ?? true else { return false }
+    /// - Returns: whether it is there now, and what was wrong with what was found there.
+    func leaveRefuge(isUrgent: Bool) -> (isDone: Bool, notice: StoreNotice?) {
+        guard let refuge, isUrgent || refuge.tried.map({ .now - $0 > .seconds(2) }) ?? true else { return (false, nil) }
         self.refuge?.tried = .now
-        guard let file = try? Opening(path: path).moveIn(from: database, isWhole: refuge.isWhole) else { return false }
-        database = file
-        look()
-        self.refuge = nil
-        return true
+        do {
+            let (file, notice) = try Opening(path: path).moveIn(from: database, isWhole: refuge.isWhole)
+            database = file
+            look()
+            self.refuge = nil
+            return (true, notice)
+        } catch {
+            self.refuge?.isOutdated = if case .newer = StoreError(error, path: path) { true } else { false }
+            return (false, nil)
+        }
     }
 
     /// Somebody removed the file or put another in its place: what is written now would be found by nobody.
@@ -75,15 +84,16 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     }
 
     /// Sets the damaged file aside and begins a new one with what can be read of it.
-    /// - Returns: nil: it is in memory, or that has just been tried: a disk that spoils each of them is not to be filled,
-    ///   and each time it takes twice as long.
-    func replace(deviceID: String) throws -> StoreNotice? {
+    /// - Parameter isUrgent: however short a time after the last.
+    /// - Returns: nil: it is in memory, or has just been replaced: a disk that spoils each of them is not to be filled, and
+    ///   each time it takes twice as long.
+    func replace(deviceID: String, isUrgent: Bool) throws -> StoreNotice? {
         guard identity != nil else { return nil }
-        if let replaced, .now - replaced.at < .seconds(60 << min(replaced.count - 1, 6)) { return nil }
-        replaced = (.now, (replaced?.count ?? 0) + 1)
+        if !isUrgent, let replaced, .now - replaced.at < .seconds(60 << min(replaced.count - 1, 6)) { return nil }
         try? Opening.keepLog(of: database)
         let (fresh, notice) = try Opening(path: path).replace(database)
         try fresh.write { try Opening.setDeviceID(deviceID, $0) }
+        replaced = (.now, (replaced?.count ?? 0) + 1)
         database = fresh
         look()
         return notice
@@ -125,6 +135,8 @@ struct Refuge {
     /// See ``Opening/moveIn(from:isWhole:)``.
     let isWhole: Bool
     var tried: ContinuousClock.Instant?
+    /// The file is of a later version.
+    var isOutdated = false
 }
 
 /// A file, whatever its name.

@@ -14,6 +14,8 @@ extension Opening {
 
     /// - Returns: nil if there is nothing that can be read, or it is of a later version.
     func copyInMemory() throws -> Copy? {
+        // SQLite would throw its log away.
+        if FileIdentity.size(of: path) == 0 { return nil }
         var configuration = Configuration()
         configuration.readonly = true
         // Where the index of the write-ahead log is missing and cannot be made, only what was checkpointed can be read.
@@ -34,14 +36,14 @@ extension Opening {
 
     /// Opens the file and puts everything from memory into it, all or nothing.
     /// - Parameter isWhole: all that was in the file has been in memory since; else rows that are only in it stay.
-    func moveIn(from memory: DatabaseQueue, isWhole: Bool) throws -> DatabaseQueue {
-        let file = try connect()
+    func moveIn(from memory: DatabaseQueue, isWhole: Bool) throws -> (DatabaseQueue, StoreNotice?) {
+        let (file, notice) = try open()
         try memory.read { source in
             try file.write { db in
                 for table in Schema.tables { try db.take(table, from: source, isWhole: isWhole) }
             }
         }
-        return file
+        return (file, notice)
     }
 }
 

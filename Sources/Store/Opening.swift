@@ -23,8 +23,14 @@ struct Opening {
     /// - Parameter old: what has it open, and may know more than the file.
     func replace(_ old: DatabaseQueue? = nil) throws -> (DatabaseQueue, StoreNotice) {
         let aside = try setAside("damaged")
-        let queue = try connect()
-        return (queue, rescue(from: aside, old, to: queue))
+        do {
+            let queue = try connect()
+            return (queue, rescue(from: aside, old, to: queue))
+        } catch {
+            // Nobody would look for what is in it again.
+            if let aside { putBack(aside) }
+            throw error
+        }
     }
 
     static func deviceID(_ db: Database) throws -> String {
@@ -64,7 +70,9 @@ struct Opening {
     func renew(from old: DatabaseQueue) throws -> (DatabaseQueue, aside: String?) {
         try makeFolder()
         let fresh = "\(path).new"
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(fresh + suffix) }
+        func clear() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(fresh + suffix) } }
+        clear()
+        defer { clear() }
         try PrivateFiles.makeFile(fresh)
         let copy = try DatabaseQueue(path: fresh)
         try old.backup(to: copy)
@@ -72,9 +80,7 @@ struct Opening {
         try copy.read { try checkPages($0) }
         try copy.close()
         try Self.keepLog(of: old)
-        let aside = access(path, F_OK) == 0 ? try setAside("replaced") : nil
-        // A log that was left behind would be taken for the new one's.
-        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        let aside = try setAside("replaced")
         guard rename(fresh, path) == 0 else { throw FolderError(path: path, code: errno) }
         return (try connect(), aside)
     }
@@ -125,15 +131,41 @@ struct Opening {
         if try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") != "ok" { throw StoreError.damaged(path: path) }
     }
 
-    /// - Returns: the new name of the database; its write-ahead log and index go with it.
-    private func setAside(_ why: String) throws -> String {
+    /// - Returns: the new name of the database, whose write-ahead log and index go with it; nil if there was none.
+    private func setAside(_ why: String) throws -> String? {
         let aside = "\(path).\(stamp(why))"
-        for suffix in ["", "-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 {
+        guard rename(path, aside) == 0 else {
             let code = errno
-            if code != ENOENT { throw FolderError(path: path + suffix, code: code) }
+            guard code == ENOENT else { throw FolderError(path: path, code: code) }
+            // A log that was left behind would be taken for the new one's.
+            for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+            return nil
+        }
+        for suffix in ["-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 {
+            let code = errno
+            guard code == ENOENT else {
+                rename(aside, path)
+                throw FolderError(path: path + suffix, code: code)
+            }
         }
         return aside
     }
+
+    private func putBack(_ aside: String) {
+        for suffix in ["", "-wal", "-shm"] where rename(aside + suffix, path + suffix) != 0 { unlink(path + suffix) }
+    }
+
+    /// SQLite takes an empty file for a new database and throws its log away, which may tell all that was in it. It reads
+    /// that where the file has room for one page.
+    /// - Returns: whether it may be opened.
+    private static func prepare(_ aside: String) -> Bool {
+        guard FileIdentity.size(of: aside) == 0 else { return true }
+        guard let log = FileIdentity.size(of: aside + "-wal"), log > 0 else { return false }
+        return truncate(aside, pageSize) == 0
+    }
+
+    /// Bytes; SQLite's own choice.
+    private static let pageSize = 4096
 
     /// `WHY-YYYYMMDD-HHMMSS` by the clock on the wall, with `-2`, `-3` behind it when that is taken.
     private func stamp(_ why: String) -> String {
@@ -153,10 +185,13 @@ struct Opening {
     }
 
     /// Copies every row that can still be read, from both ends of each table: damage in the middle hides only itself.
-    private func rescue(from aside: String, _ old: DatabaseQueue?, to queue: DatabaseQueue) -> StoreNotice {
+    private func rescue(from aside: String?, _ old: DatabaseQueue?, to queue: DatabaseQueue) -> StoreNotice {
         var configuration = Configuration()
         configuration.readonly = true
-        for damaged in [old, try? DatabaseQueue(path: aside, configuration: configuration)].compactMap(\.self) {
+        let found = aside.flatMap {
+            Self.prepare($0) ? try? DatabaseQueue(path: $0, configuration: configuration) : nil
+        }
+        for damaged in [old, found].compactMap(\.self) {
             for table in Schema.tables {
                 for order in ["ASC", "DESC"] {
                     try? damaged.read { try copy($0, "SELECT * FROM \(table) ORDER BY rowid \(order)", table, queue) }

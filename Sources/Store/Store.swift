@@ -47,6 +47,7 @@ public final class Store: Sendable {
     }
 
     private static let usualRetry = DispatchTimeInterval.seconds(5)
+    private static let rareRetry = DispatchTimeInterval.seconds(60)
 
     /// A journal in memory, for when its file cannot be opened, so that playing still works. All that can be read of the
     /// file is in it from the start, and it moves into the file soon after that can be opened again.
@@ -114,9 +115,9 @@ public final class Store: Sendable {
     /// - Throws: if some of it still cannot be written, which stays held.
     public func flush() async throws(StoreError) {
         try await onLine {
-            if !self.keeper.held.isEmpty || self.keeper.isGone { try self.commit([]) }
+            if !self.keeper.held.isEmpty || self.keeper.isGone { try self.commit([], isUrgent: true) }
             self.leaveRefuge(isUrgent: true)
-            try self.checkpoint()
+            try self.checkpoint(isUrgent: true)
         }
     }
 
@@ -152,8 +153,8 @@ public final class Store: Sendable {
     var isBusy: Bool { given.load(ordering: .acquiring) > 0 }
 
     /// On the line.
-    private func commit(_ entries: [Entry]) throws {
-        try mended {
+    private func commit(_ entries: [Entry], isUrgent: Bool = false) throws {
+        try mended(isUrgent: isUrgent) {
             try lookAtFile()
             try keeper.database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
@@ -166,11 +167,14 @@ public final class Store: Sendable {
         keeper.letGo()
         leaveRefuge(isUrgent: false)
         // On a full disk what needs no more room is still written, until it does: that is not the end of it.
-        if keeper.isFailing, !keeper.isInRefuge, keeper.hasRoom { recovered() }
+        if keeper.isFailing, !keeper.isInRefuge, !keeper.checkpointFailed, keeper.hasRoom { recovered() }
         if !keeper.checkpointIsDue {
             keeper.checkpointIsDue = true
             after(checkpointAfter) { store in
-                do { try store.checkpoint() } catch { store.tell(StoreError(error, path: store.path)) }
+                do { try store.checkpoint() } catch {
+                    store.keeper.checkpointFailed = true
+                    store.tell(StoreError(error, path: store.path))
+                }
             }
         }
     }
@@ -179,10 +183,11 @@ public final class Store: Sendable {
     private func tryAgainLater() {
         guard keeper.mayRecover, !keeper.retryIsDue else { return }
         keeper.retryIsDue = true
-        after(retryAfter) { store in
+        after(keeper.isOutdated ? Self.rareRetry : retryAfter) { store in
             store.keeper.retryIsDue = false
             // Something else that was written meanwhile may have ended it.
             if store.keeper.mayRecover { try? store.commit([]) }
+            if store.keeper.checkpointFailed { try? store.checkpoint() }
             store.tryAgainLater()
         }
     }
@@ -204,10 +209,10 @@ public final class Store: Sendable {
     }
 
     /// On the line. Does it once more in a new database, if this one turns out to be damaged.
-    private func mended<Value>(_ body: () throws -> Value) throws -> Value {
+    private func mended<Value>(isUrgent: Bool = false, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
             guard case .damaged = StoreError(error, path: path),
-                let notice = try keeper.replace(deviceID: deviceID)
+                let notice = try keeper.replace(deviceID: deviceID, isUrgent: isUrgent)
             else { throw error }
             onTrouble(.replaced(notice))
             return try body()
@@ -215,7 +220,9 @@ public final class Store: Sendable {
     }
 
     private func leaveRefuge(isUrgent: Bool) {
-        if keeper.leaveRefuge(isUrgent: isUrgent) { recovered() }
+        let (isDone, notice) = keeper.leaveRefuge(isUrgent: isUrgent)
+        if isDone { recovered() }
+        if let notice { onTrouble(.replaced(notice)) }
     }
 
     private func recovered() {
@@ -224,13 +231,16 @@ public final class Store: Sendable {
     }
 
     /// On the line. The write-ahead log reaches the disk first, then what it says reaches the database.
-    private func checkpoint() throws {
+    private func checkpoint(isUrgent: Bool = false) throws {
         keeper.checkpointIsDue = false
-        try mended {
+        try mended(isUrgent: isUrgent) {
             try lookAtFile()
             try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
         }
         keeper.measure()
+        guard keeper.checkpointFailed else { return }
+        keeper.checkpointFailed = false
+        if keeper.failure != nil, keeper.held.isEmpty { recovered() }
     }
 
     /// On the line.

@@ -24,7 +24,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newer(let path):
             "\(path) was written by a later version of dogear; install that again, or move the file away to begin anew"
         case .damaged(let path):
-            "\(path) is damaged, and no new one could be begun; leave dogear running, and make its folder writable: what is known is written then"
+            "\(path) is damaged; leave dogear running: it holds what is known and begins a new one as soon as it can. If this stays, look at the disk, and whether the folder is writable for you"
         case .busy(let path): "another program keeps \(path) locked; end it and try again"
         case .failed(let path, let code, let text): "the database \(path) failed: \(text) (SQLite \(code))"
         }
@@ -90,16 +90,17 @@ public enum StoreTrouble: Hashable, Sendable {
 
 /// The journal was damaged and set aside.
 public struct StoreNotice: Hashable, Sendable, CustomStringConvertible {
-    /// Where the damaged database is now.
-    public let setAside: String
+    /// Where the damaged database is now; nil if its file was gone.
+    public let setAside: String?
     /// How many accounts and places could still be read from it, and are in the new one.
     public let accounts: Int
     public let places: Int
 
     public var description: String {
-        """
-        the journal was damaged and is kept as \(setAside); a new one was begun with what could still be read: \
-        \(accounts) accounts, \(places) places. Places of server items come back from the server
-        """
+        let kept = setAside.map { " and is kept as \($0)" } ?? ""
+        return """
+            the journal was damaged\(kept); a new one was begun with what could still be read: \(accounts) accounts, \
+            \(places) places. Places of server items come back from the server
+            """
     }
 }

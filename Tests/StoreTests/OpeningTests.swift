@@ -51,8 +51,9 @@ import Testing
             try text.write(toFile: path, atomically: false, encoding: .utf8)
             let store = try open(path)
             let notice = try #require(store.notice)
-            #expect(notice.setAside.wholeMatch(of: /.*\/state\.sqlite\.damaged-\d{8}-\d{6}/) != nil)
-            #expect(try String(contentsOfFile: notice.setAside, encoding: .utf8) == text)
+            let aside = try #require(notice.setAside)
+            #expect(aside.wholeMatch(of: /.*\/state\.sqlite\.damaged-\d{8}-\d{6}/) != nil)
+            #expect(try String(contentsOfFile: aside, encoding: .utf8) == text)
             #expect(notice.accounts == 0 && notice.places == 0)
             try await store.write(.place(place(emma, 1)))
             #expect(try open(path).notice == nil)
@@ -66,8 +67,83 @@ import Testing
             try await open(path).write(.place(place(emma, 1)))
             truncate(path, 0)
             let notice = try #require(try open(path).notice)
-            #expect(notice.places == 0 && FileManager.default.fileExists(atPath: notice.setAside))
+            let aside = try #require(notice.setAside)
+            #expect(notice.places == 0 && FileManager.default.fileExists(atPath: aside))
             #expect(try open(path).notice == nil)
+        }
+    }
+
+    /// All that it held is in its log, as a power cut leaves it.
+    private func leaveEmptied(_ path: String, in folder: String) async throws {
+        let whole = "\(folder)/whole.sqlite"
+        let store = try Store.open(at: whole, checkpointAfter: .never) { Issue.record("\($0)") }
+        for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+        #expect(try await store.place(of: emma) == place(emma, 100))
+        try FileManager.default.copyItem(atPath: whole + "-wal", toPath: path + "-wal")
+        #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+    }
+
+    @Test func theLogOfAnEmptiedDatabaseIsRead() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await leaveEmptied(path, in: folder)
+            let store = try open(path)
+            let notice = try #require(store.notice)
+            #expect(notice.places == 1 && notice.setAside != nil)
+            #expect(try await store.place(of: emma) == place(emma, 100))
+        }
+    }
+
+    /// Where the database could not be opened, and one in memory is to move into its file.
+    @Test func theLogOfAnEmptiedDatabaseOutlivesARefuge() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await leaveEmptied(path, in: folder)
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let store = try Store.inMemory(for: path, retryAfter: .seconds(3600)) { trouble.yield($0) }
+            try await store.write(.place(place(ulysses, 30)))
+            try await store.flush()
+            trouble.finish()
+            let told = await Array(troubles)
+            #expect(told.count == 2 && told.first == .ended)
+            guard case .replaced(let notice)? = told.last else {
+                Issue.record("\(told)")
+                return
+            }
+            #expect(notice.places == 1)
+            let found = try open(path)
+            #expect(try await found.place(of: emma) == place(emma, 100))
+            #expect(try await found.place(of: ulysses) == place(ulysses, 30))
+        }
+    }
+
+    /// As a full disk does: what is damaged waits where it is looked for until a new one can be begun.
+    @Test func whatCannotBeReplacedStaysInItsPlace() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await leaveEmptied(path, in: folder)
+            let obstacle = "\(path)-journal"
+            try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+            #expect(throws: StoreError.self) { try open(path) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(!names.contains { $0.contains("damaged") }, "\(names)")
+            try FileManager.default.removeItem(atPath: obstacle)
+            #expect(try await open(path).place(of: emma) == place(emma, 100))
+        }
+    }
+
+    @Test func aLaterVersionsDatabaseIsKnownForThat() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await open(path).perform { db in
+                try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('v99')")
+            }
+            let memory = try DatabaseQueue()
+            try Schema.migrator.migrate(memory)
+            let keeper = Keeper(memory, path, refuge: Refuge(isWhole: false))
+            #expect(!keeper.isOutdated && !keeper.leaveRefuge(isUrgent: true).isDone && keeper.isOutdated)
+            try FileManager.default.removeItem(atPath: path)
+            #expect(keeper.leaveRefuge(isUrgent: true).isDone && !keeper.isOutdated)
         }
     }
 
@@ -92,7 +168,7 @@ import Testing
             var names: Set<String> = []
             for number in 1...3 {
                 try "damaged \(number)".write(toFile: path, atomically: false, encoding: .utf8)
-                names.insert(try #require(try open(path).notice).setAside)
+                names.insert(try #require(try open(path).notice?.setAside))
             }
             #expect(names.count == 3)
             #expect(names.allSatisfy { FileManager.default.fileExists(atPath: $0) })
