@@ -12,7 +12,12 @@ func processID() -> Int32 { getpid() }
 
 /// What MPRIS clients ask for.
 extension Service: @LoopActor PlayerFace {
-    var partPosition: BookTime { positionBetween ?? player.partPosition(engine: engine.position(player.load)) }
+    var partPosition: BookTime {
+        if let positionBetween { return positionBetween }
+        // First, or the whole player would be copied meanwhile.
+        let place = engine.position(player.load)
+        return player.partPosition(engine: place)
+    }
     var isShownPresent: Bool { shown.trackID == player.trackID }
     var tracks: TrackRows { lists.tracks }
     var playlists: PlaylistRows { lists.playlists }

@@ -13,7 +13,8 @@ public import Listening
 
     /// For C callbacks that sd-bus makes on the Loop's thread, outside any Swift job.
     public static func assumeIsolated<Result: Sendable>(_ body: @LoopActor () throws -> Result) rethrows -> Result {
-        shared.preconditionIsolated()
+        // Several times for each call on the bus, where the runtime's own check would be felt.
+        executor.checkIsolated()
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> Result).self)() }
     }
 
@@ -35,10 +36,13 @@ public import Listening
 /// Reads this computer's clocks, for the edges: the machines are given what it says.
 public enum Clock {
     public static var now: Moment {
-        let monotonic = read(CLOCK_MONOTONIC) / 1000
+        let monotonic = monotonic
         let asleep = read(CLOCK_BOOTTIME) / 1000 - monotonic
         return Moment(monotonic: monotonic, wall: read(CLOCK_REALTIME) / 1_000_000, asleep: asleep)
     }
+
+    /// Microseconds.
+    fileprivate static var monotonic: Int64 { read(CLOCK_MONOTONIC) / 1000 }
 
     /// Nanoseconds.
     private static func read(_ clock: clockid_t) -> Int64 {
@@ -101,9 +105,12 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     private var fresh: [any LoopSource] = []
     /// By deadline; a cancelled one goes when its time has come, or when all before it are gone.
     private var timers: [LoopTimer] = []
-    /// What is polled in this round: `polled[i]` belongs to `set[i]`; the last of the set is the wakeup.
-    private var polled: [(source: any LoopSource, deadline: Int64?)] = []
+    /// What is polled in this round, by its place in ``sources``: `polled[i]` belongs to `set[i]`; the last of the set is
+    /// the wakeup.
+    private var polled: [(place: Int, deadline: Int64?)] = []
     private var set: [pollfd] = []
+    /// Counts what has changed the places.
+    private var removals = 0
 
     func add(_ source: any LoopSource) {
         sources.append(source)
@@ -113,6 +120,7 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     func remove(_ source: any LoopSource) {
         sources.removeAll { $0 === source }
         fresh.removeAll { $0 === source }
+        removals += 1
     }
 
     @LoopActor func timer(at deadline: Int64, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
@@ -135,28 +143,37 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
         var deadline = timers.first?.deadline
         polled.removeAll(keepingCapacity: true)
         set.removeAll(keepingCapacity: true)
-        for source in sources {
+        for (place, source) in sources.enumerated() {
             guard let interest = source.interest else { continue }
-            polled.append((source, interest.deadline))
+            polled.append((place, interest.deadline))
             set.append(pollfd(fd: interest.descriptor, events: interest.events, revents: 0))
             if let limit = interest.deadline { deadline = min(deadline ?? limit, limit) }
         }
         set.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
+        let before = removals
         _ = poll(&set, nfds_t(set.count), deadline.map(milliseconds(until:)) ?? -1)
         if set[polled.count].revents != 0 { wakeup.clear() }
         drain()
         for index in polled.indices where set[index].revents != 0 || isDue(polled[index].deadline) {
-            process(polled[index].source, drain)
+            // Where one has gone, the others are polled anew.
+            guard removals == before else { return }
+            process(sources[polled[index].place], drain)
         }
     }
 
     @LoopActor private func process(_ source: any LoopSource, _ drain: @Sendable () -> Void) {
         // What runs between two calls may take the source away.
-        while sources.contains(where: { $0 === source }) {
+        while polls(source) {
             let more = source.process()
             drain()
             if !more { return }
         }
+    }
+
+    /// Not by a closure, which the runtime would look for the Loop in.
+    private func polls(_ source: any LoopSource) -> Bool {
+        for other in sources where other === source { return true }
+        return false
     }
 
     @LoopActor private func runTimers(_ drain: @Sendable () -> Void) {
@@ -167,10 +184,10 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
         }
     }
 
-    private func isDue(_ deadline: Int64?) -> Bool { deadline.map { $0 <= Clock.now.monotonic } ?? false }
+    private func isDue(_ deadline: Int64?) -> Bool { deadline.map { $0 <= Clock.monotonic } ?? false }
 
     private func milliseconds(until deadline: Int64) -> Int32 {
-        let left = deadline - Clock.now.monotonic
+        let left = deadline - Clock.monotonic
         return left <= 0 ? 0 : Int32(min((left + 999) / 1000, 3_600_000))
     }
 }
