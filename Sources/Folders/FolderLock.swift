@@ -39,12 +39,22 @@ public final class FolderLock: Sendable {
             switch name.take() {
             case .ours(let socket): return FolderLock([file, socket])
             case .nobodys: return FolderLock([file])
-            case .others: break
+            case .others(let peer):
+                defer { close(peer) }
+                guard hangsUp(peer, by: end) else {
+                    close(file)
+                    return nil
+                }
             }
-            guard pause(until: end) else {
-                close(file)
-                return nil
-            }
+        }
+    }
+
+    private static func hangsUp(_ peer: Int32, by end: ContinuousClock.Instant) -> Bool {
+        while true {
+            let rest = max(.zero, end - .now)
+            var wait = pollfd(fd: peer, events: 0, revents: 0)
+            if poll(&wait, 1, Int32(clamping: Int64((rest / .milliseconds(1)).rounded(.up)))) > 0 { return true }
+            if rest == .zero { return false }
         }
     }
 
@@ -61,7 +71,8 @@ public final class FolderLock: Sendable {
 struct FolderName {
     enum Taken {
         case ours(Int32)
-        case others
+        /// A call to whoever has it, which ends when they let go.
+        case others(Int32)
         /// There are no such addresses here, or another user took this one to be in the way.
         case nobodys
     }
@@ -83,31 +94,40 @@ struct FolderName {
         length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
     }
 
-    /// One that cannot be asked whose it is may be about to listen, or gone: only for so long.
     func take() -> Taken {
         for _ in 1...5 {
             let socket = Self.socket()
             guard socket >= 0 else { return .nobodys }
-            // Nobody answers the calls, which are kept as long as it is taken.
-            if call(bind, socket) == 0, listen(socket, SOMAXCONN) == 0 { return .ours(socket) }
+            // Nobody takes the calls of those who wait; there is to be room for all of them.
+            if call(bind, socket) == 0, listen(socket, .max) == 0 { return .ours(socket) }
             let code = errno
             close(socket)
             guard code == EADDRINUSE else { return .nobodys }
-            if let holder { return holder == geteuid() ? .others : .nobodys }
+            if let owner { return owner }
+            // It is being taken, or let go.
             usleep(20_000)
         }
         return .nobodys
     }
 
-    /// The user of whoever has the name: who listens tells that to all who call.
-    private var holder: uid_t? {
+    /// Whoever listens at a name tells who they are to all who call. Only one of this user's keeps us out: anybody can take
+    /// a name and not listen, or leave no room for a call.
+    /// - Returns: nil if nobody listens.
+    private var owner: Taken? {
         let socket = Self.socket()
-        defer { close(socket) }
-        guard call(connect, socket) == 0 else { return nil }
+        if call(connect, socket) != 0 {
+            let code = errno
+            close(socket)
+            return code == ECONNREFUSED ? nil : .nobodys
+        }
         // struct ucred, which Swift does not see: process, user, group.
         var peer: [UInt32] = [0, 0, 0]
         var size = socklen_t(MemoryLayout<UInt32>.size * peer.count)
-        return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer[1] : nil
+        if getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer[1] == geteuid() {
+            return .others(socket)
+        }
+        close(socket)
+        return .nobodys
     }
 
     static func socket() -> Int32 {

@@ -9,6 +9,8 @@ public struct StoreGlance {
 
     /// - Returns: nil if there is no store that can be read.
     public init?(path: String) {
+        // Of an emptied one SQLite would remove the log, which the daemon can still read.
+        guard FileIdentity.size(of: path) != 0 else { return nil }
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(0.02)

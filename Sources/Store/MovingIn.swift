@@ -14,24 +14,21 @@ extension Opening {
 
     /// - Returns: nil if there is nothing that can be read, or it is of a later version.
     func copyInMemory() throws -> Copy? {
-        // SQLite would throw its log away.
-        if FileIdentity.size(of: path) == 0 { return nil }
-        var configuration = Configuration()
-        configuration.readonly = true
         // Where the index of the write-ahead log is missing and cannot be made, only what was checkpointed can be read.
-        for (name, isWhole) in [(path, true), (immutableDatabase(path), !hasLog)] {
-            guard let found = try? DatabaseQueue(path: name, configuration: configuration),
+        for (name, isWhole) in [(path, true), (immutableDatabase(path), !Self.hasLog(path))] {
+            guard let found = try? Self.reader(of: name),
                 (try? found.read { try Schema.migrator.hasBeenSuperseded($0) }) == false
             else { continue }
             let copy = try DatabaseQueue()
-            if (try? found.backup(to: copy)) != nil { return Copy(database: copy, isWhole: isWhole) }
+            guard (try? found.backup(to: copy)) != nil else { continue }
+            if (try? copy.read { try checkPages($0) }) != nil { return Copy(database: copy, isWhole: isWhole) }
+            // Damage would be copied with the rest, and whatever met it later would fail.
+            let rescued = try DatabaseQueue()
+            try Schema.migrator.migrate(rescued)
+            rescue(from: found, to: rescued)
+            return Copy(database: rescued, isWhole: false)
         }
         return nil
-    }
-
-    private var hasLog: Bool {
-        var facts = stat()
-        return stat(path + "-wal", &facts) == 0 && facts.st_size > 0
     }
 
     /// Opens the file and puts everything from memory into it, all or nothing.

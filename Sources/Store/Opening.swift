@@ -27,7 +27,8 @@ struct Opening {
             let queue = try connect()
             return (queue, rescue(from: aside, old, to: queue))
         } catch {
-            // Nobody would look for what is in it again.
+            // What there is of the new one: its log would be taken for that of the old.
+            remove(path)
             if let aside { putBack(aside) }
             throw error
         }
@@ -70,9 +71,8 @@ struct Opening {
     func renew(from old: DatabaseQueue) throws -> (DatabaseQueue, aside: String?) {
         try makeFolder()
         let fresh = "\(path).new"
-        func clear() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(fresh + suffix) } }
-        clear()
-        defer { clear() }
+        remove(fresh)
+        defer { remove(fresh) }
         try PrivateFiles.makeFile(fresh)
         let copy = try DatabaseQueue(path: fresh)
         try old.backup(to: copy)
@@ -127,7 +127,7 @@ struct Opening {
         return queue
     }
 
-    private func checkPages(_ db: Database) throws {
+    func checkPages(_ db: Database) throws {
         if try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") != "ok" { throw StoreError.damaged(path: path) }
     }
 
@@ -143,29 +143,22 @@ struct Opening {
         }
         for suffix in ["-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 {
             let code = errno
-            guard code == ENOENT else {
-                rename(aside, path)
-                throw FolderError(path: path + suffix, code: code)
-            }
+            guard code != ENOENT else { continue }
+            putBack(aside)
+            throw FolderError(path: path + suffix, code: code)
         }
         return aside
     }
 
     private func putBack(_ aside: String) {
-        for suffix in ["", "-wal", "-shm"] where rename(aside + suffix, path + suffix) != 0 { unlink(path + suffix) }
+        for suffix in ["", "-wal", "-shm"] where access(aside + suffix, F_OK) == 0 {
+            rename(aside + suffix, path + suffix)
+        }
     }
 
-    /// SQLite takes an empty file for a new database and throws its log away, which may tell all that was in it. It reads
-    /// that where the file has room for one page.
-    /// - Returns: whether it may be opened.
-    private static func prepare(_ aside: String) -> Bool {
-        guard FileIdentity.size(of: aside) == 0 else { return true }
-        guard let log = FileIdentity.size(of: aside + "-wal"), log > 0 else { return false }
-        return truncate(aside, pageSize) == 0
+    private func remove(_ database: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(database + suffix) }
     }
-
-    /// Bytes; SQLite's own choice.
-    private static let pageSize = 4096
 
     /// `WHY-YYYYMMDD-HHMMSS` by the clock on the wall, with `-2`, `-3` behind it when that is taken.
     private func stamp(_ why: String) -> String {
@@ -184,24 +177,40 @@ struct Opening {
         return name
     }
 
-    /// Copies every row that can still be read, from both ends of each table: damage in the middle hides only itself.
-    private func rescue(from aside: String?, _ old: DatabaseQueue?, to queue: DatabaseQueue) -> StoreNotice {
+    /// To read from only, whatever state it is in.
+    /// - Returns: nil if it is empty, and so is its log.
+    static func reader(of path: String) throws -> DatabaseQueue? {
+        guard hasPages(path) else { return nil }
         var configuration = Configuration()
         configuration.readonly = true
-        let found = aside.flatMap {
-            Self.prepare($0) ? try? DatabaseQueue(path: $0, configuration: configuration) : nil
-        }
-        for damaged in [old, found].compactMap(\.self) {
-            for table in Schema.tables {
-                for order in ["ASC", "DESC"] {
-                    try? damaged.read { try copy($0, "SELECT * FROM \(table) ORDER BY rowid \(order)", table, queue) }
-                }
-            }
-        }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// SQLite takes an empty file for a new database, and removes its log as another's: that may be all that is left of the
+    /// places. It reads the log if there is but a page, of nothing, to put it on.
+    private static func hasPages(_ path: String) -> Bool {
+        guard FileIdentity.size(of: path) == 0 else { return true }
+        return hasLog(path) && truncate(path, 4096) == 0
+    }
+
+    static func hasLog(_ path: String) -> Bool { FileIdentity.size(of: path + "-wal") ?? 0 > 0 }
+
+    private func rescue(from aside: String?, _ old: DatabaseQueue?, to queue: DatabaseQueue) -> StoreNotice {
+        if let old { rescue(from: old, to: queue) }
+        if let aside, let damaged = try? Self.reader(of: aside) { rescue(from: damaged, to: queue) }
         func count(_ table: String) -> Int {
             (try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }) ?? 0
         }
         return StoreNotice(setAside: aside, accounts: count("accounts"), places: count("places"))
+    }
+
+    /// Copies every row that can still be read, from both ends of each table: damage in the middle hides only itself.
+    func rescue(from damaged: DatabaseQueue, to queue: DatabaseQueue) {
+        for table in Schema.tables {
+            for order in ["ASC", "DESC"] {
+                try? damaged.read { try copy($0, "SELECT * FROM \(table) ORDER BY rowid \(order)", table, queue) }
+            }
+        }
     }
 
     /// One transaction for as many rows as can be read.

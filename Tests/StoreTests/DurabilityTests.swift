@@ -311,6 +311,34 @@ import Testing
         }
     }
 
+    /// Its log cannot go with it: beside a name that `damaged` and the time still fit in, that of the log would be too long.
+    @Test func whatCannotBeSetAsideStaysAndIsTriedAgainEachTime() async throws {
+        try await withTemporaryFolder { folder in
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let path = "\(folder)/\(String(repeating: "s", count: 230))"
+            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            for number in 0..<500 { store.post(.place(place(ItemID(source: "file", key: "\(number)"), 1))) }
+            try await store.flush()
+            let before = try names(in: folder)
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            truncate(path, 8192)
+            let error = StoreError.unwritable(path: "\(path)-wal", reason: String(cString: strerror(ENAMETOOLONG)))
+            for second in 1...2 {
+                store.journal(place: place(emma, Double(second)), stretch: nil, at: 1)
+                await #expect(throws: error) { try await store.flush() }
+            }
+            #expect(try names(in: folder) == before)
+            // Somebody puts back what was cut off.
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            try file.write(contentsOf: whole)
+            try file.close()
+            try await store.flush()
+            #expect(try await Store.open(at: path) { Issue.record("\($0)") }.place(of: emma) == place(emma, 2))
+            trouble.finish()
+            #expect(await Array(troubles) == [.began(error), .ended])
+        }
+    }
+
     /// Takes the lock by which SQLite knows that another process is at it.
     private func holdCheckpoints(_ isHeld: Bool, _ index: Int32) {
         var lock = flock()

@@ -94,13 +94,50 @@ import Testing
         }
     }
 
-    /// Where the database could not be opened, and one in memory is to move into its file.
-    @Test func theLogOfAnEmptiedDatabaseOutlivesARefuge() async throws {
+    @Test func theLogOfAnEmptiedDatabaseIsReadIntoMemory() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
             try await leaveEmptied(path, in: folder)
+            let store = try Store.inMemory(for: path)
+            #expect(try await store.place(of: emma) == place(emma, 100))
+            try await store.write(.place(place(ulysses, 30)))
+            try await store.flush()
+            let found = try open(path)
+            #expect(try await found.place(of: emma) == place(emma, 100))
+            #expect(try await found.place(of: ulysses) == place(ulysses, 30))
+        }
+    }
+
+    @Test func aGlanceLeavesTheLogOfAnEmptiedDatabase() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await leaveEmptied(path, in: folder)
+            #expect(StoreGlance(path: path)?.accounts == nil)
+            #expect(try await open(path).place(of: emma) == place(emma, 100))
+        }
+    }
+
+    private func spoil(_ table: String, of path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        let sql = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        let page = try #require(try queue.read { try Int.fetchOne($0, sql: sql, arguments: [table]) })
+        try queue.close()
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(page - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+    }
+
+    /// Where the damaged one could not be opened for want of room, and is to be replaced when there is some.
+    @Test func aDamagedDatabaseIsReadIntoMemoryAndReplaced() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await open(path).write(.place(place(emma, 1)))
+            try spoil("moves", of: path)
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let store = try Store.inMemory(for: path, retryAfter: .seconds(3600)) { trouble.yield($0) }
+            #expect(try await store.place(of: emma) == place(emma, 1))
+            #expect(try await store.moves().isEmpty)
             try await store.write(.place(place(ulysses, 30)))
             try await store.flush()
             trouble.finish()
@@ -110,9 +147,9 @@ import Testing
                 Issue.record("\(told)")
                 return
             }
-            #expect(notice.places == 1)
+            #expect(notice.places == 1 && notice.setAside != nil)
             let found = try open(path)
-            #expect(try await found.place(of: emma) == place(emma, 100))
+            #expect(try await found.place(of: emma) == place(emma, 1))
             #expect(try await found.place(of: ulysses) == place(ulysses, 30))
         }
     }
