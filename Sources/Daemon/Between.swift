@@ -20,7 +20,32 @@ struct Between {
     fileprivate static let patience = brief
 }
 
+/// Playing waits for more of a stream, and will go on by itself.
+struct Drought {
+    fileprivate let timer: LoopTimer
+    /// It shows as a pause: who follows the signals would count on.
+    fileprivate(set) var isShown = false
+
+    /// A shorter one is not worth it that everything flickers.
+    fileprivate static let brief = BookTime.second
+}
+
 extension Service {
+    /// To be called before what is shown is made anew.
+    func lookForDrought() {
+        guard player.isBuffering, player.wantsPlay else {
+            drought?.timer.cancel()
+            drought = nil
+            return
+        }
+        guard drought == nil else { return }
+        let timer = time.timer(after: Drought.brief) {
+            self.drought?.isShown = true
+            self.announce(seeked: true)
+        }
+        drought = Drought(timer: timer)
+    }
+
     /// Nothing of what is to come is shown yet.
     var isBetween: Bool { player.turning != nil || positionBetween != nil }
 

@@ -54,7 +54,7 @@ extension Service {
         case .settings(let key, let value?): return json(try await changeSetting(key, value))
         case .resetSetting(let key): return json(try await changeSetting(key, nil))
         case .doctor: return json(await examine())
-        case .accounts: return json(shelves.accountsReport(unsent: sync.unsent))
+        case .accounts: return json(shelves.accountsReport(overdue: sync.overdueSessions))
         case .login(let request): return json(try await logIn(request))
         case .logout(let account, let force): return json(try await logOut(account, force: force))
         case .logs(let level, let limit):
@@ -256,14 +256,14 @@ extension Service {
         if isItsOwn() {
             send(.pause(.system))
             sync { $0.hurry(at: time.now) }
-            await drain(limit: .seconds(2))
+            await drain(limit: .seconds(2), of: account.id)
         }
         do throws(ControlError) {
             if !force { try refuse(account) }
             try await shelves.logOut(account) { @LoopActor in
                 guard isItsOwn() else { return }
                 self.send(.stop)
-                await self.drain(limit: .seconds(2))
+                await self.drain(limit: .seconds(2), of: account.id)
             }
         } catch {
             if played, isItsOwn(), player.phase != .stopped { send(.play) }
@@ -278,7 +278,7 @@ extension Service {
         await librarian?.forget(account.id)
         if isAffair(of: account.id) { send(.accountChanged) }
         live.follow(player.item?.id)
-        return shelves.accountsReport(unsent: sync.unsent)
+        return shelves.accountsReport(overdue: sync.overdueSessions)
     }
 
     private func refuse(_ account: Account) throws(ControlError) {

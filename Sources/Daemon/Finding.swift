@@ -46,8 +46,13 @@ extension Service {
             report = try await signedIn().continueListening(limit: limit)
         }
         let known = Set(report.items.map(\.item.id))
-        report.items += here.filter { $0.item.id.source != "abs" && !known.contains($0.item.id.description) }
-            .map { ItemRow($0) }
+        // What the index does not know as long as it is being read, was begun all the same.
+        let isFilling = index?.isBusy == true
+        report.items += here.filter { played in
+            let id = played.item.id
+            let isMeant = id.source != "abs" || isFilling && shelves.accounts.contains { $0.id == id.account }
+            return isMeant && !known.contains(id.description)
+        }.map { ItemRow($0) }
         return report
     }
 

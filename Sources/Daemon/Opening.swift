@@ -79,7 +79,8 @@ extension Service {
             left = whatIsLeft(for: found.id)
             if left != nil { retreat = ticket }
             send(.opening(play: play, turns: wish.turns))
-            await drain(limit: .seconds(2))
+            // The last words to a server that ends the one session as it opens the other.
+            if let account = found.id.account { await drain(limit: .seconds(2), of: account) }
             let opened = try await unlessOvertaken(ticket) { () throws(SourceError) in
                 try await self.opened(found, of: source)
             }
@@ -250,7 +251,7 @@ extension Service {
     func open(again id: ItemID, at place: BookTime, play: Bool, _ ticket: Int) async {
         let source = source(of: id)
         do throws(SourceError) {
-            await drain(limit: .seconds(2))
+            if let account = id.account { await drain(limit: .seconds(2), of: account) }
             let knowsOurs = sync.hasTold(id)
             let found = try await source.find(id)
             let opened = try await opened(found, of: source)

@@ -126,6 +126,7 @@ internal import Store
     /// Nil: none is wanted, or the bus gives none.
     private(set) var nameMPRIS: String?
     var between: Between?
+    var drought: Drought?
     /// The status is about to be told.
     var statusTimer: LoopTimer?
     /// What was told of last.
@@ -176,6 +177,8 @@ internal import Store
             switch report.word {
             case .failed(let failure): log.warning("it does not play on", metadata: ["why": "\(failure.sentence)"])
             case .outputGone: log.notice("what it was heard through is gone")
+            case .buffering(true) where player.phase == .playing:
+                log.notice("it waits for more of what it plays")
             case .ready, .seeked, .buffering, .skipped, .volume, .ended: break
             }
         }
@@ -253,7 +256,9 @@ internal import Store
         ownMPRIS(player.item != nil)
         let position = positionBetween
         lookBetween()
-        let new = PlayerProperties(of: player, previous: shown, isBrief: between?.isBrief ?? false)
+        lookForDrought()
+        let new = PlayerProperties(
+            of: player, previous: shown, isBrief: between?.isBrief ?? false, isDry: drought?.isShown ?? false)
         let changes = new.changes(since: shown)
         // Cinnamon and BlueZ put the position to 0 at each Metadata, also where only a cover has come.
         let isRedrawn = changes.last == "Metadata" && shown.trackID != MPRISName.noTrack
@@ -476,25 +481,33 @@ internal import Store
 
     // MARK: Waiting for the lanes to run dry
 
-    private var drains: [Int: CheckedContinuation<Void, Never>] = [:]
+    private struct Drain {
+        let account: String?
+        let done: CheckedContinuation<Void, Never>
+    }
+    private var drains: [Int: Drain] = [:]
     private var drainCount = 0
 
     /// Returns when nothing is being sent, or after `limit`.
-    func drain(limit: BookTime) async {
-        guard sync.isSending else { return }
+    /// - Parameter account: to its server; nil: to any.
+    func drain(limit: BookTime, of account: String? = nil) async {
+        guard isSending(to: account) else { return }
         drainCount += 1
         let number = drainCount
-        let timer = time.timer(after: limit) { self.drains.removeValue(forKey: number)?.resume() }
-        await withCheckedContinuation { drains[number] = $0 }
+        let timer = time.timer(after: limit) { self.drains.removeValue(forKey: number)?.done.resume() }
+        await withCheckedContinuation { drains[number] = Drain(account: account, done: $0) }
         timer.cancel()
     }
 
-    private func settleDrains() { if !sync.isSending { finishDrains() } }
+    private func isSending(to account: String?) -> Bool { account.map { sync.isSending(to: $0) } ?? sync.isSending }
 
-    func finishDrains() {
-        let waiting = drains
-        drains = [:]
-        for continuation in waiting.values { continuation.resume() }
+    private func settleDrains() { finishDrains { !self.isSending(to: $0) } }
+
+    /// - Parameter isOver: told of an account.
+    func finishDrains(where isOver: (String?) -> Bool = { _ in true }) {
+        let over = drains.filter { isOver($0.value.account) }
+        for number in over.keys { drains[number] = nil }
+        for drain in over.values { drain.done.resume() }
     }
 }
 

@@ -199,11 +199,9 @@ internal import Store
         vaultTrouble = nil
     }
 
-    func accountsReport(unsent: [Stretch]) -> AccountsReport {
-        AccountsReport(
-            accounts: accounts.map { account in
-                row(account, unsent: unsent.count { $0.item.account == account.id })
-            })
+    /// - Parameter overdue: of an account, how many sessions its server should have heard of.
+    func accountsReport(overdue: (String) -> Int) -> AccountsReport {
+        AccountsReport(accounts: accounts.map { row($0, unsent: overdue($0.id)) })
     }
 
     private func row(_ account: Account, unsent: Int) -> AccountsReport.Row {

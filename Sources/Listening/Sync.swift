@@ -135,11 +135,16 @@ public struct Sync: Sendable {
     }
     /// How many of those a server should have had by now: the live session owes up to half a minute while all is well.
     public var overdue: Int {
-        let lane = live.flatMap { $0.item.account }.flatMap { lanes[$0] }
-        let isLate =
-            live.map { $0.delivery != .open || lane.map { $0.backOffs > 0 || $0.isSignedOut } ?? false } ?? false
-        return unsent.count { $0.delivery != .parked && ($0.id != live?.id || isLate) }
-            + writes.values.count { $0.refusal == nil } + bookmarks.values.count { $0.refusal == nil }
+        unsent.count(where: isLate) + writes.values.count { $0.refusal == nil }
+            + bookmarks.values.count { $0.refusal == nil }
+    }
+    /// Sessions among them.
+    public func overdueSessions(of account: String) -> Int { unsent.count { $0.item.account == account && isLate($0) } }
+
+    private func isLate(_ stretch: Stretch) -> Bool {
+        guard stretch.delivery != .parked else { return false }
+        guard stretch.id == live?.id, stretch.delivery == .open else { return true }
+        return stretch.item.account.flatMap { lanes[$0] }.map { $0.backOffs > 0 || $0.isSignedOut } ?? false
     }
     /// Refused for good: kept until they are sent again, superseded or given up.
     public var parked: Int {
@@ -148,6 +153,7 @@ public struct Sync: Sendable {
     }
     /// A request is on its way.
     public var isSending: Bool { !inFlight.isEmpty }
+    public func isSending(to account: String) -> Bool { lanes[account]?.busy != nil }
     /// The present session, for the one that streams from it.
     public func liveID(of item: ItemID) -> String? { live.flatMap { $0.item == item ? $0.id : nil } }
 

@@ -29,7 +29,8 @@ public struct PlayerProperties: Sendable {
     /// - Parameters:
     ///   - previous: its metadata is kept where nothing it is made of has changed.
     ///   - isBrief: what was heard was cut off a moment ago, and still shows.
-    public init(of player: Player, previous: PlayerProperties? = nil, isBrief: Bool = false) {
+    ///   - isDry: it has waited for more of a stream for so long that nobody should count on.
+    public init(of player: Player, previous: PlayerProperties? = nil, isBrief: Bool = false, isDry: Bool = false) {
         if let previous, isBrief || player.turning != nil {
             // One item gives way to another. What was heard to its end still shows until the next one is heard.
             self = previous
@@ -39,7 +40,7 @@ public struct PlayerProperties: Sendable {
                 status = .paused
             }
         } else {
-            status = Self.status(player, previous)
+            status = Self.status(player, previous, isDry: isDry)
             rate = player.rate
             canGoNext = player.canGoNext
             canGoPrevious = player.canGoPrevious
@@ -62,14 +63,14 @@ public struct PlayerProperties: Sendable {
     }
 
     /// Never Playing before sound can come: while something is opened, what was shown before stays.
-    private static func status(_ player: Player, _ previous: PlayerProperties?) -> Status {
+    private static func status(_ player: Player, _ previous: PlayerProperties?, isDry: Bool) -> Status {
         switch player.phase {
-        case .playing: .playing
+        case .playing: isDry ? .paused : .playing
         case .paused: .paused
         case .empty, .stopped: .stopped
         // A stream that is coming back is still playing for everyone who looks.
         case .opening, .loading:
-            player.isBuffering ? .playing : (previous?.status ?? .stopped) == .stopped ? .stopped : .paused
+            player.isBuffering && !isDry ? .playing : (previous?.status ?? .stopped) == .stopped ? .stopped : .paused
         }
     }
 

@@ -42,7 +42,9 @@ final class SecretPipe {
     let reader: Descriptor
 
     init(_ secret: String) throws {
-        guard secret.utf8.count <= Self.limit else { throw ControlError(.usage, "the headers are too long") }
+        guard secret.utf8.count <= Self.limit else {
+            throw ControlError(.usage, "what is to be kept secret is too long: all of it together may have 32 KiB")
+        }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw ControlError(.failed, String(cString: strerror(errno))) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -80,8 +80,8 @@ import TestSupport
             engine = FakeEngine(time: time, hearing: rig.ledger) { words.service?.send(.report($0)) }
             let numbers = rig.numbers
             service = Service(
-                bus: try Line.shared().bus, engine: engine, store: store, shelves: shelves, files: NoFiles(),
-                addresses: NoFiles(), settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:],
+                bus: try Line.shared().bus, engine: engine, store: store, shelves: shelves, files: OneFile(),
+                addresses: OneFile(), settings: SettingsDesk(path: paths.configFile), paths: paths, environment: [:],
                 time: time,
                 spread: { numbers.withLock { Double.random(in: 0..<1, using: &$0) } }, onQuit: {})
             words.service = service
@@ -321,7 +321,16 @@ extension Rig: Stillness.Subject {
     }
 }
 
-private struct NoFiles: Source {
-    func find(_ id: ItemID) async throws(SourceError) -> Found { throw SourceError(.notFound, "no files here") }
-    func open(_ found: Found) async throws(SourceError) -> Opened { throw SourceError(.notFound, "no files here") }
+/// One that nothing else of the rig asks for.
+struct OneFile: Source {
+    static let path = "/notes.mp3"
+    static let item = Item(
+        id: ItemID(source: "file", key: "notes"), kind: .book, title: "Notes", duration: .seconds(500),
+        tracks: [Track(start: .zero, duration: .seconds(500), audio: .file(path: path))])
+
+    func find(_ id: ItemID) async throws(SourceError) -> Found {
+        guard id == Self.item.id || id.key == Self.path else { throw SourceError(.notFound, "no such file") }
+        return Found(id: Self.item.id, title: Self.item.title, memory: ())
+    }
+    func open(_ found: Found) async throws(SourceError) -> Opened { Opened(item: Self.item) }
 }

@@ -413,4 +413,44 @@ extension BetweenTests {
             await body(rig, service)
         }
     }
+
+    /// What a silent server is still to be told holds up nothing that is not its own.
+    @LoopActor @Test func aFilePlaysAtOnceWhateverAServerDoes() async throws {
+        try await listening { rig, service in
+            await rig.pass(10)
+            rig.proxy.fail(.sync, .delay(20), times: 9)
+            service.send(.pause(.listener))
+            await rig.settle()
+            #expect(service.sync.isSending)
+            let (reply, answered, refused) = expected()
+            service.open(uri: "file://\(OneFile.path)", reply)
+            await rig.settle()
+            await rig.pass(0.1)
+            #expect(answered.isSet && !refused.isSet && service.sync.isSending)
+            #expect(service.player.item?.id == OneFile.item.id && service.player.phase == .playing)
+        }
+    }
+
+    @LoopActor @Test(arguments: [0.5, 9]) func whatWaitsForItsServerShowsAsAPauseInTime(_ wait: Double) async throws {
+        try await listening { rig, service in
+            #expect(service.shown.status == .playing)
+            rig.life.engine.starve(true)
+            await rig.settle()
+            let place = service.partPosition
+            #expect(service.shown.status == .playing && service.statusReport().state == .buffering)
+            await rig.pass(wait)
+            let isLong = wait > 1
+            #expect(service.shown.status == (isLong ? .paused : .playing) && service.player.wantsPlay)
+            if isLong { #expect(service.followed.place(at: service.time.now.monotonic) == place) }
+            rig.life.engine.starve(false)
+            await rig.settle()
+            #expect(service.shown.status == .playing && service.drought == nil)
+            await rig.pass(3)
+            #expect(service.shown.status == .playing)
+            rig.life.engine.starve(true)
+            service.send(.pause(.listener))
+            await rig.pass(3)
+            #expect(service.shown.status == .paused && service.drought == nil)
+        }
+    }
 }
