@@ -25,7 +25,7 @@ extension Opening {
             // Damage would be copied with the rest, and whatever met it later would fail.
             let rescued = try DatabaseQueue()
             try Schema.migrator.migrate(rescued)
-            rescue(from: found, to: rescued)
+            try? rescue(from: found, to: rescued)
             return Copy(database: rescued, isWhole: false)
         }
         return nil

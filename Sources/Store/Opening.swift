@@ -10,6 +10,8 @@ struct Opening {
 
     func open() throws -> (DatabaseQueue, StoreNotice?) {
         do {
+            // One that was moved away without its log, of which that is to keep what it has.
+            if FileIdentity.size(of: path) == nil, Self.hasLog(path) { try PrivateFiles.makeFile(path) }
             // SQLite would take it for a new one, and its log for another's.
             if FileIdentity.size(of: path) == 0 { throw StoreError.damaged(path: path) }
             return (try connect(), nil)
@@ -25,7 +27,7 @@ struct Opening {
         let aside = try setAside("damaged")
         do {
             let queue = try connect()
-            return (queue, rescue(from: aside, old, to: queue))
+            return (queue, try rescue(from: aside, old, to: queue))
         } catch {
             // What there is of the new one: its log would be taken for that of the old.
             remove(path)
@@ -195,9 +197,9 @@ struct Opening {
 
     static func hasLog(_ path: String) -> Bool { FileIdentity.size(of: path + "-wal") ?? 0 > 0 }
 
-    private func rescue(from aside: String?, _ old: DatabaseQueue?, to queue: DatabaseQueue) -> StoreNotice {
-        if let old { rescue(from: old, to: queue) }
-        if let aside, let damaged = try? Self.reader(of: aside) { rescue(from: damaged, to: queue) }
+    private func rescue(from aside: String?, _ old: DatabaseQueue?, to queue: DatabaseQueue) throws -> StoreNotice {
+        if let old { try rescue(from: old, to: queue) }
+        if let aside, let damaged = try? Self.reader(of: aside) { try rescue(from: damaged, to: queue) }
         func count(_ table: String) -> Int {
             (try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }) ?? 0
         }
@@ -205,25 +207,32 @@ struct Opening {
     }
 
     /// Copies every row that can still be read, from both ends of each table: damage in the middle hides only itself.
-    func rescue(from damaged: DatabaseQueue, to queue: DatabaseQueue) {
+    /// - Throws: if one that can be read could not be written.
+    func rescue(from damaged: DatabaseQueue, to queue: DatabaseQueue) throws {
         for table in Schema.tables {
             for order in ["ASC", "DESC"] {
-                try? damaged.read { try copy($0, "SELECT * FROM \(table) ORDER BY rowid \(order)", table, queue) }
+                var failure: (any Error)?
+                try? damaged.read { db in
+                    let rows = try Row.fetchCursor(db, sql: "SELECT * FROM \(table) ORDER BY rowid \(order)")
+                    do { try copy(rows, table, queue) } catch { failure = error }
+                }
+                if let failure { throw failure }
             }
         }
     }
 
-    /// One transaction for as many rows as can be read.
-    private func copy(_ damaged: Database, _ sql: String, _ table: String, _ queue: DatabaseQueue) throws {
+    /// One transaction for as many rows as can be read. One that makes no sense is left out.
+    private func copy(_ rows: RowCursor, _ table: String, _ queue: DatabaseQueue) throws {
         try queue.write { db in
             let known = Set(try db.columns(in: table).map(\.name))
-            let rows = try Row.fetchCursor(damaged, sql: sql)
             while let row = try? rows.next() {
                 let columns = row.columnNames.filter(known.contains)
                 let marks = columns.map { _ in "?" }.joined(separator: ", ")
-                try? db.run(
-                    "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
-                    StatementArguments(columns.map { row[$0] as DatabaseValue }))
+                do {
+                    try db.run(
+                        "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
+                        StatementArguments(columns.map { row[$0] as DatabaseValue }))
+                } catch  where StoreError(error, path: path).mayPass { throw error } catch {}
             }
         }
     }

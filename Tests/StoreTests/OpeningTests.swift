@@ -108,6 +108,40 @@ import Testing
         }
     }
 
+    @Test func theLogThatARemovedDatabaseLeftBehindIsRead() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            try await leaveEmptied(path, in: folder)
+            try FileManager.default.removeItem(atPath: path)
+            let store = try open(path)
+            #expect(store.notice?.places == 1)
+            #expect(try await store.place(of: emma) == place(emma, 100))
+        }
+    }
+
+    /// `max_page_count` makes SQLite say that the disk is full. What is begun anew is then given up, and tried again.
+    @Test func whatCannotBeCarriedOverIsNotPassedOver() throws {
+        let (damaged, fresh) = (try DatabaseQueue(), try DatabaseQueue())
+        for queue in [damaged, fresh] { try Schema.migrator.migrate(queue) }
+        try damaged.write { db in
+            for number in 0..<500 { try Entry.place(place(ItemID(source: "file", key: "\(number)"), 1)).write(to: db) }
+        }
+        func places() throws -> Int? { try fresh.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM places") } }
+        func limit(_ pages: Int) throws { try fresh.write { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") } }
+        try limit(1)
+        let error = #expect(throws: DatabaseError.self) { try Opening(path: "/j").rescue(from: damaged, to: fresh) }
+        #expect(error?.resultCode == .SQLITE_FULL)
+        #expect(try places() == 0)
+        try limit(100_000)
+        // What was never written like this.
+        try damaged.write { try $0.execute(sql: "CREATE TABLE x AS SELECT * FROM rates") }
+        try damaged.write { try $0.execute(sql: "DROP TABLE rates; ALTER TABLE x RENAME TO rates") }
+        try damaged.write { try $0.execute(sql: "INSERT INTO rates VALUES ('a', 'fast'), ('b', 2)") }
+        try Opening(path: "/j").rescue(from: damaged, to: fresh)
+        #expect(try places() == 500)
+        #expect(try fresh.read { try String.fetchAll($0, sql: "SELECT item FROM rates") } == ["b"])
+    }
+
     @Test func aGlanceLeavesTheLogOfAnEmptiedDatabase() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
