@@ -99,8 +99,10 @@ public struct StoreNotice: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         let kept = setAside.map { " and is kept as \($0)" } ?? ""
         return """
-            the journal was damaged\(kept); a new one was begun with what could still be read: \(accounts) accounts, \
-            \(places) places. Places of server items come back from the server
+            the journal was damaged\(kept); a new one was begun with what could still be read: \
+            \(count(accounts, "account")), \(count(places, "place")). Places of server items come back from the server
             """
     }
+
+    private func count(_ number: Int, _ noun: String) -> String { number == 1 ? "1 \(noun)" : "\(number) \(noun)s" }
 }
