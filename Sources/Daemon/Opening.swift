@@ -58,7 +58,7 @@ extension Service {
         let displaced = displaced
         var left: Left?
         var taken: Queue?
-        var (wanted, byHand): (Bool?, Bool?)
+        var (asked, byHand): (Bool?, Bool?)
         defer { if retreat == ticket { retreat = nil } }
         do throws(SourceError) {
             beginFinding(id, title, ticket)
@@ -75,7 +75,7 @@ extension Service {
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || finding?.byHand ?? wish.plays
-            wanted = play
+            asked = play
             left = whatIsLeft(for: found.id)
             if left != nil { retreat = ticket }
             send(.opening(play: play, turns: wish.turns))
@@ -94,14 +94,14 @@ extension Service {
             if ticket == opening { goOnWithout(id, error, as: wish, isTold: wish.turns || left != nil) }
             await goBack(to: left, from: nil, ticket)
             if ticket == opening { nothingCame(of: ControlError(error)) }
-            _ = resumes(displaced, plays: byHand, ticket)
+            resumes(displaced, plays: byHand, ticket)
             throw ControlError(error)
         }
         do throws(ControlError) { try await plays() } catch {
             // Who stops it while it loads means that.
             if player.error != nil {
                 await goBack(to: left, from: taken, ticket)
-                _ = resumes(displaced, plays: left == nil ? wanted : byHand, ticket)
+                resumes(displaced, plays: left == nil ? asked : byHand, ticket)
             }
             throw error
         }
@@ -133,6 +133,7 @@ extension Service {
     /// What was asked for cannot be played: what was on its way before is still wanted.
     /// - Parameter plays: nil: as it was to be.
     /// - Returns: false if nothing is left of it, or something else was asked for meanwhile.
+    @discardableResult
     private func resumes(_ displaced: Heading?, plays: Bool?, _ ticket: Int) -> Bool {
         guard let displaced, ticket == opening else { return false }
         self.displaced = nil
