@@ -372,13 +372,7 @@ import Testing
     }
 
     private func damage(_ path: String, _ table: String) async throws {
-        let page = try await DatabaseQueue(path: path).read { db in
-            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table]) ?? 0
-        }
-        let file = try #require(FileHandle(forUpdatingAtPath: path))
-        try file.seek(toOffset: UInt64(page - 1) * 4096)
-        try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
-        try file.close()
+        try await spoil(table, of: path)
         // Another's write is what makes the open one look at its file again.
         try await DatabaseQueue(path: path).write {
             try $0.execute(sql: "INSERT OR REPLACE INTO meta VALUES ('x', 'y')")

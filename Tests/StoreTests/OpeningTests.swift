@@ -72,20 +72,23 @@ import Testing
         }
     }
 
-    /// All that it held is in its log, as a power cut leaves it.
-    private func leaveEmptied(_ path: String, in folder: String) async throws {
-        let whole = "\(folder)/whole.sqlite"
-        let store = try Store.open(at: whole, checkpointAfter: .never) { Issue.record("\($0)") }
-        for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
-        #expect(try await store.place(of: emma) == place(emma, 100))
-        try FileManager.default.copyItem(atPath: whole + "-wal", toPath: path + "-wal")
-        #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+    /// With an emptied database: all that it held is in its log, as a power cut leaves it.
+    private func withEmptied(_ body: (_ folder: String, _ path: String) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let whole = "\(folder)/whole.sqlite"
+            let store = try Store.open(at: whole, checkpointAfter: .never) { Issue.record("\($0)") }
+            for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            #expect(try await store.place(of: emma) == place(emma, 100))
+            try FileManager.default.copyItem(atPath: whole + "-wal", toPath: path + "-wal")
+            withExtendedLifetime(store) {}
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            try await body(folder, path)
+        }
     }
 
     @Test func theLogOfAnEmptiedDatabaseIsRead() async throws {
-        try await withTemporaryFolder { folder in
-            let path = "\(folder)/state.sqlite"
-            try await leaveEmptied(path, in: folder)
+        try await withEmptied { _, path throws in
             let store = try open(path)
             let notice = try #require(store.notice)
             #expect(notice.places == 1 && notice.setAside != nil)
@@ -94,9 +97,7 @@ import Testing
     }
 
     @Test func theLogOfAnEmptiedDatabaseIsReadIntoMemory() async throws {
-        try await withTemporaryFolder { folder in
-            let path = "\(folder)/state.sqlite"
-            try await leaveEmptied(path, in: folder)
+        try await withEmptied { _, path throws in
             let store = try Store.inMemory(for: path)
             #expect(try await store.place(of: emma) == place(emma, 100))
             try await store.write(.place(place(ulysses, 30)))
@@ -108,9 +109,7 @@ import Testing
     }
 
     @Test func theLogThatARemovedDatabaseLeftBehindIsRead() async throws {
-        try await withTemporaryFolder { folder in
-            let path = "\(folder)/state.sqlite"
-            try await leaveEmptied(path, in: folder)
+        try await withEmptied { _, path throws in
             try FileManager.default.removeItem(atPath: path)
             let store = try open(path)
             #expect(store.notice?.places == 1)
@@ -142,31 +141,22 @@ import Testing
     }
 
     @Test func aGlanceLeavesTheLogOfAnEmptiedDatabase() async throws {
-        try await withTemporaryFolder { folder in
-            let path = "\(folder)/state.sqlite"
-            try await leaveEmptied(path, in: folder)
+        try await withEmptied { _, path throws in
             #expect(StoreGlance(path: path)?.accounts == nil)
             #expect(try await open(path).place(of: emma) == place(emma, 100))
         }
-    }
-
-    private func spoil(_ table: String, of path: String) throws {
-        let queue = try DatabaseQueue(path: path)
-        let sql = "SELECT rootpage FROM sqlite_master WHERE name = ?"
-        let page = try #require(try queue.read { try Int.fetchOne($0, sql: sql, arguments: [table]) })
-        try queue.close()
-        let file = try #require(FileHandle(forUpdatingAtPath: path))
-        try file.seek(toOffset: UInt64(page - 1) * 4096)
-        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
-        try file.close()
     }
 
     /// Where the damaged one could not be opened for want of room, and is to be replaced when there is some.
     @Test func aDamagedDatabaseIsReadIntoMemoryAndReplaced() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
-            try await open(path).write(.place(place(emma, 1)))
-            try spoil("moves", of: path)
+            let queue = try DatabaseQueue(path: path)
+            try Schema.migrator.migrate(queue)
+            try await queue.write { try Entry.place(place(emma, 1)).write(to: $0) }
+            // A store closes when it likes, and would write the page once more.
+            try queue.close()
+            try await spoil("moves", of: path)
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let store = try Store.inMemory(for: path, retryAfter: .seconds(3600)) { trouble.yield($0) }
             #expect(try await store.place(of: emma) == place(emma, 1))
@@ -189,9 +179,7 @@ import Testing
 
     /// As a full disk does: what is damaged waits where it is looked for until a new one can be begun.
     @Test func whatCannotBeReplacedStaysInItsPlace() async throws {
-        try await withTemporaryFolder { folder in
-            let path = "\(folder)/state.sqlite"
-            try await leaveEmptied(path, in: folder)
+        try await withEmptied { folder, path throws in
             let obstacle = "\(path)-journal"
             try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
             #expect(throws: StoreError.self) { try open(path) }

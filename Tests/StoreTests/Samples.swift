@@ -1,4 +1,7 @@
+import Foundation
+import GRDB
 import Listening
+import Testing
 
 @testable import Store
 
@@ -22,6 +25,17 @@ func item(_ id: ItemID, _ title: String = "Emma") -> Item {
 
 func account(_ id: String, user: String = "jane") -> Account {
     Account(id: id, server: "https://books.example.org/abs", user: user, login: .tokens)
+}
+
+/// Writes over the first page of a table, behind SQLite's back.
+func spoil(_ table: String, of path: String) async throws {
+    let page = try await DatabaseQueue(path: path).read { db in
+        try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table])
+    }
+    let file = try #require(FileHandle(forUpdatingAtPath: path))
+    try file.seek(toOffset: UInt64(try #require(page) - 1) * 4096)
+    try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
+    try file.close()
 }
 
 extension Store {
