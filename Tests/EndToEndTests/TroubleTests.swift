@@ -78,6 +78,33 @@ import Testing
 
     // MARK: The disk
 
+    /// Told to leave, it waits for a disk that takes longer than the two seconds after which no server is waited for.
+    @Test func aSlowDiskIsWaitedFor() async throws {
+        try await House.with { house in
+            let place = try await leave(house)
+            let daemon = try await house.daemon()
+            let holder = try house.start(
+                "python3",
+                [
+                    "-c",
+                    """
+                    import sqlite3, sys, time
+                    journal = sqlite3.connect(sys.argv[1], timeout=60)
+                    journal.execute("begin immediate")
+                    print("held", flush=True)
+                    time.sleep(4)
+                    journal.rollback()
+                    """, "\(house.state)/state.sqlite",
+                ])
+            try await holder.first("held") { $0 == "held" }
+            try await house.done("seek", "+7")
+            daemon.send(SIGTERM)
+            #expect(await daemon.end() == 0)
+            let back = try await house.status()
+            #expect(abs(back.position - place - 7) < 0.05, "\(place) became \(back.position)")
+        }
+    }
+
     /// A file system of its own for the state, which may be filled and made read-only. Where that is not allowed the
     /// test says so.
     private func onOwnFileSystem(_ body: (House, String) async throws -> Void) async throws {
