@@ -94,11 +94,7 @@ import Testing
     }
 
     private func asked(_ what: String, _ fits: @Sendable (Command) -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
-        while await !daemon.asked.contains(where: fits) {
-            guard ContinuousClock.now < end else { throw TestFailure("never asked: \(what)") }
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await eventually("what is asked: \(what)") { await daemon.asked.contains(where: fits) ? true : nil }
     }
 
     @Test func everyPageIsShown() async throws {

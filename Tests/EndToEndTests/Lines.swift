@@ -51,21 +51,6 @@ final class Lines: Sendable {
     }
 }
 
-/// Asks again and again until there is an answer. The limit only bounds a hang.
-@discardableResult
-func eventually<Answer>(
-    _ what: String, within limit: Duration = .seconds(120 * Sanitizer.patience),
-    isolation: isolated (any Actor)? = #isolation,
-    _ probe: () async throws -> Answer?
-) async throws -> Answer {
-    let end = ContinuousClock.now + limit
-    while true {
-        if let answer = try await probe() { return answer }
-        guard ContinuousClock.now < end else { throw TestFailure("waited in vain for \(what)") }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-}
-
 /// Lets a few tests at a time through: each has a bus, a keyring, a server and a player of its own.
 actor Gate {
     static let houses = Gate(places: 6)

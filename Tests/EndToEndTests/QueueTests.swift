@@ -94,8 +94,8 @@ import Testing
         try await House.signedIn { house, _ in
             #expect(try await queue(house, "add", "three rooms") == ["Three Rooms"])
             #expect(try await queue(house, "add", "echoes").count == 2)
-            try await house.done("play", "tidebook", "--at", "97")
             house.server.deleteItem(Library.files)
+            try await house.done("play", "tidebook", "--at", "97")
             let told = try await house.status("told") { $0.error?.contains("next in the queue") == true }
             #expect(told.error?.contains("Three Rooms") == true && told.state == .stopped)
             #expect(told.queued == 2, "nothing else plays in its place")
@@ -128,8 +128,9 @@ import Testing
             #expect(try await house.status("at rest") { $0.state == .stopped }.item?.title == "Three Rooms")
             // The queue goes first, and what the listener falls asleep over does not go on.
             try await house.done("unfinish", "three rooms")
-            try await house.done("play", "tidebook", "--at", "95")
+            try await house.done("play", "tidebook", "--at", "40")
             try await house.done("sleep", "item")
+            try await house.done("seek", "95")
             let asleep = try await house.status("asleep") { $0.state == .stopped || $0.state == .paused }
             #expect(asleep.item?.title == "Tidebook")
         }

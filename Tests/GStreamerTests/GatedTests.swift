@@ -118,10 +118,8 @@ import Testing
 
     /// - Returns: once something waits at the gate.
     func untilItWaits(_ gate: GatedBytes) async throws {
-        let limit = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
-        while gate.waiting == 0 {
-            guard ContinuousClock.now < limit else { throw Reports.Silence() }
-            try await Task.sleep(for: .milliseconds(2))
+        try await eventually("somebody who waits at the gate", every: .milliseconds(2)) {
+            gate.waiting > 0 ? true : nil
         }
     }
 

@@ -8,12 +8,9 @@ import Testing
 @Suite struct LoudnessTests {
     /// Hears on until something holds of what was heard.
     private func hear(_ rig: Rig, until fits: (Recording) -> Bool) async throws -> Recording {
-        let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
-        while true {
+        try await eventually("sound that fits", every: .milliseconds(20)) {
             let heard = try rig.heard
-            if fits(heard) { return heard }
-            guard ContinuousClock.now < end else { throw Reports.Silence() }
-            try await Task.sleep(for: .milliseconds(20))
+            return fits(heard) ? heard : nil
         }
     }
 

@@ -46,13 +46,8 @@ import Testing
     }
 }
 
-/// Bounds a hang; nothing is expected to take this long.
 @LoopActor private func until(_ what: String, _ holds: @LoopActor () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
-    while !holds() {
-        guard ContinuousClock.now < end else { throw TestFailure("waited in vain for \(what)") }
-        try await Task.sleep(for: .milliseconds(5))
-    }
+    try await eventually(what) { holds() ? true : nil }
 }
 
 @Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct MachineTests {

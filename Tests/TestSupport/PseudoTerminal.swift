@@ -62,12 +62,9 @@ public final class PseudoTerminal: Sendable {
     public func until(
         _ what: String, within limit: Duration = .seconds(120 * Sanitizer.patience), _ fits: (Emulator) -> Bool
     ) async throws -> Emulator {
-        let end = ContinuousClock.now + limit
-        while true {
+        try await eventually("\(what):\n\(self.screen.text)", within: limit) {
             let screen = screen
-            if fits(screen) { return screen }
-            guard ContinuousClock.now < end else { throw TestFailure("waited in vain for \(what):\n\(screen.text)") }
-            try await Task.sleep(for: .milliseconds(5))
+            return fits(screen) ? screen : nil
         }
     }
 

@@ -30,10 +30,8 @@ public final class SoundServer: Sendable {
                 "--high-priority=no", "--realtime=no",
             ] + modules.flatMap { ["-L", $0] }, environment: environment, isQuiet: true)
         server.withLock { $0 = child }
-        let end = ContinuousClock.now + .seconds(120 * Sanitizer.patience)
-        while try await pactl("info").code != 0 {
-            guard ContinuousClock.now < end else { throw TestFailure("pulseaudio does not start; is it installed?") }
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually("pulseaudio; is it installed?", every: .milliseconds(20)) {
+            try await pactl("info").code == 0 ? true : nil
         }
         if let first = devices.first { _ = try await pactl("set-default-sink", first) }
     }
@@ -65,6 +63,9 @@ public final class SoundServer: Sendable {
             _ = try await pactl("unload-module", line.prefix { $0 != "\t" }.description)
         }
     }
+
+    /// Whatever plays on it stands still, and does not know.
+    public func suspend(_ device: String) async throws { _ = try await pactl("suspend-sink", device, "1") }
 
     /// As with a mixer.
     public func move(to device: String) async throws {
