@@ -100,8 +100,10 @@ final class Needle: Sendable {
                     guard let filePosition = state.legs.filePosition(at: UInt64(count)) else { return state.floor }
                     state.floor = max(state.floor, place(state, filePosition: filePosition))
                 } else {
-                    state.floor = max(state.floor, place(state, filePosition: count))
-                    if state.run != nil { state.mark = (state.floor, Clock.now.monotonic, generation) }
+                    let place = place(state, filePosition: count)
+                    state.floor = max(state.floor, place)
+                    // Not the floor: carried on from there, the place would go on where the sound stands.
+                    if state.run != nil { state.mark = (place, Clock.now.monotonic, generation) }
                 }
                 return state.floor
             }
