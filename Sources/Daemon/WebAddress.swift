@@ -24,7 +24,8 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
         let at = authority.lastIndex(of: "@")
         let place = at.map { authority[authority.index(after: $0)...] } ?? authority
         host = Self.name(of: place)
-        guard !host.isEmpty, !rest.contains(where: { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } })
+        guard !host.isEmpty, Self.isServer(place),
+            !rest.contains(where: { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } })
         else { return nil }
         let path = Self.encoded(rest.dropFirst(authority.count))
         origin = "\(scheme)://\(place.lowercased())"
@@ -68,6 +69,17 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
 
     private static func name(of place: Substring) -> String {
         String(place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" })
+    }
+
+    /// A name, or an IPv6 address in brackets, and perhaps a port.
+    private static func isServer(_ place: Substring) -> Bool {
+        guard !place.contains(where: \.isWhitespace) else { return false }
+        let isBracketed = place.first == "["
+        guard !isBracketed || place.contains("]") else { return false }
+        let rest = isBracketed ? place.drop { $0 != "]" }.dropFirst() : place.drop { $0 != ":" }
+        // A colon without a port is allowed.
+        return rest.isEmpty || rest == ":"
+            || rest.first == ":" && rest.dropFirst().first?.isNumber == true && UInt16(rest.dropFirst()) != nil
     }
 
     /// As typed by people: blanks and letters of any language are encoded, what is encoded already stays.

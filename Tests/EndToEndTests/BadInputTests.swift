@@ -73,6 +73,22 @@ import Testing
         }
     }
 
+    @Test func addressesThatNameNoServer() async throws {
+        try await House.with(keyring: .absent) { house in
+            try await house.daemon()
+            for address in [
+                "http://", "http://[::1", "http://a b/c.mp3", "https://a:b/c.mp3", "http://a:65536/", "http://a:+1/",
+            ] {
+                let outcome = try await house.dogear("play", address)
+                #expect(outcome.code == 64 && outcome.errors.contains("names no server"), "\(address): \(outcome)")
+            }
+            for address in ["http://[::1]:1", "http://localhost:1/c.mp3"] {
+                let outcome = try await house.dogear("play", address)
+                #expect(outcome.code == 4, "\(address): \(outcome)")
+            }
+        }
+    }
+
     @Test func aSettingsFileWithMistakes() async throws {
         try await House.with(keyring: .absent) { house in
             let folder = "\(house.home)/.config/dogear"
