@@ -142,7 +142,7 @@ extension Service {
         _ = try await stored { () throws(StoreError) in try await self.store.write(.bookmark(bookmark)) }
         guard bookmark.owed != nil else { return }
         sync { $0.bookmark(bookmark, time.now) }
-        await drain(limit: patience)
+        await drain(limit: patience, of: bookmark.item.account)
         emitStatus()
     }
 

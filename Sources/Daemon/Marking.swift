@@ -124,7 +124,7 @@ extension Service {
         sync { sync in
             sync.write(ProgressWrite(item: id, kind: kind, position: target, duration: duration, made: made), now)
         }
-        await drain(limit: patience)
+        await drain(limit: patience, of: id.account)
         let waiting = sync.unsentWrites.first { $0.item == id }
         report.sent = waiting == nil
         report.refused = waiting?.refusal
