@@ -8,7 +8,10 @@ public actor GStreamerInspector: Inspector {
     private static let thread = ThreadExecutor(name: "inspector", wait: Sleep())
     public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
-    /// Seconds for one file.
+    /// Seconds for a file on disk, and again. Of one that cannot be read at all, the reason is lost in decodebin (1.22) one
+    /// time in some ten, after which nothing ever comes: who has said nothing for so long is asked once more.
+    private static let limits: [UInt] = [1, 2, 4, limit]
+    /// Seconds for anything.
     private static let limit: UInt = 20
     /// Pictures beyond this are left where they are.
     private static let largestCover = 20_000_000
@@ -21,7 +24,8 @@ public actor GStreamerInspector: Inspector {
             throw .unreadable(track: 0, reason: "its path is not absolute")
         }
         defer { g_free(uri) }
-        return try discover(uri)
+        for limit in Self.limits { if let facts = try discover(uri, within: limit) { return facts } }
+        throw Self.tooLong
     }
 
     /// The same for audio of a server, of which as much is read as its kind needs to be told.
@@ -32,13 +36,19 @@ public actor GStreamerInspector: Inspector {
         let whole = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
         let feed = Feed(Opening(file: file, size: try await file.size(), cut: whole, reachesAll: true)) { _ in }
         defer { feed.close() }
-        do throws(EngineFailure) { return try discover(ByteSource.uri(of: feed)) } catch { throw feed.failure ?? error }
+        do throws(EngineFailure) {
+            guard let facts = try discover(ByteSource.uri(of: feed), within: Self.limit) else { throw Self.tooLong }
+            return facts
+        } catch { throw feed.failure ?? error }
     }
 
-    private func discover(_ uri: UnsafePointer<gchar>) throws(EngineFailure) -> FileFacts {
+    private static let tooLong = EngineFailure.unreadable(track: 0, reason: "it took too long to look into it")
+
+    /// - Returns: nil if it takes longer.
+    private func discover(_ uri: UnsafePointer<gchar>, within seconds: UInt) throws(EngineFailure) -> FileFacts? {
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
-        guard let discoverer = gst_discoverer_new(guint64(Self.limit * 1_000_000_000), &error) else {
+        guard let discoverer = gst_discoverer_new(guint64(seconds * 1_000_000_000), &error) else {
             throw .other(reason: "GStreamer cannot inspect files")
         }
         defer { g_object_unref(discoverer) }
@@ -50,9 +60,7 @@ public actor GStreamerInspector: Inspector {
         defer { gst_discoverer_stream_info_list_free(streams) }
         if let missing = missing(info) { throw missing.failure(track: 0) }
         if let error { throw failure(error) }
-        if gst_discoverer_info_get_result(info) == GST_DISCOVERER_TIMEOUT {
-            throw .unreadable(track: 0, reason: "it took too long to look into it")
-        }
+        if gst_discoverer_info_get_result(info) == GST_DISCOVERER_TIMEOUT { return nil }
         guard streams != nil else { throw .unreadable(track: 0, reason: "there is no audio in it") }
         return facts(info, streams)
     }
