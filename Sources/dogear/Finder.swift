@@ -31,10 +31,15 @@ struct Finder {
     /// The same for several files, folders and addresses, each a word of its own. Words that are searched for, and a file's
     /// name with spaces in it, mean one thing together.
     func findAll(_ words: [String]) throws -> [String] {
-        guard words.count > 1, path(of: words.joined(separator: " ")) == nil,
-            words.allSatisfy({ Arguments.isAddress($0) || isPath($0) || path(of: $0) != nil })
-        else { return [try find(words)] }
-        return try words.map { try find([$0]) }
+        guard words.count > 1, path(of: words.joined(separator: " ")) == nil else { return [try find(words)] }
+        guard let title = words.first(where: { !Arguments.isAddress($0) && !isPath($0) && path(of: $0) == nil }) else {
+            return try words.map { try find([$0]) }
+        }
+        if let file = words.first(where: { isPath($0) && path(of: $0) != nil }) {
+            throw ControlError(
+                .usage, "“\(file)” is a file and “\(title)” is none here; give files and titles one after the other")
+        }
+        return [try find(words)]
     }
 
     private func resolve(_ what: String) throws -> ListReport {

@@ -64,6 +64,8 @@ import Testing
             try await house.status("the third") { $0.item?.title == names[2] }
             let missing = try await house.dogear("play", paths[3], "\(house.home)/none.mp3")
             #expect(missing.code != 0 && missing.errors.contains("none.mp3"), "\(missing)")
+            let mixed = try await house.dogear("queue", "add", paths[0], "the tides")
+            #expect(mixed.code == 64 && mixed.errors.contains("“the tides” is none"), "\(mixed)")
         }
     }
 
