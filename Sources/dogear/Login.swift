@@ -134,7 +134,10 @@ struct Login: DogearCommand {
 
     private func secret(_ prompt: String) throws -> String {
         let line = isatty(STDIN_FILENO) != 0 ? Prompt.hidden(prompt) : readLine()
-        guard let line, !line.isEmpty else { throw ControlError(.failed, "not signed in: nothing was given") }
+        guard let line, !line.isEmpty else {
+            throw ControlError(
+                .failed, "not signed in: nothing was given; type it when asked, or write it to standard input")
+        }
         return line
     }
 }
