@@ -245,7 +245,11 @@ extension Service {
     private func title(of id: ItemID) async -> String {
         if let item = try? await known(id) { return item.title }
         if let row = try? await librarian?.catalogue.row(id) { return row.item.title }
-        return id.source == "path" ? id.key : "what was asked for"
+        switch id.source {
+        case "path": return id.key
+        case "address": return WebAddress(id.key).map { "\($0)" } ?? "an address"
+        default: return "what was asked for"
+        }
     }
 
     /// Goes on with an item after a stop or a failure; nobody waits for the answer.
