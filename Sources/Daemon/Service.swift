@@ -190,7 +190,7 @@ internal import Store
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
-        let seeked = effects.contains(.seeked) || event == .tick && isAstray
+        let seeked = effects.contains(.seeked) || event.mayBeAstray && isAstray
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
         let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
         if isShown { announce(seeked: seeked) }
@@ -274,7 +274,7 @@ internal import Store
     }
 
     /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has
-    /// a speed of its own. Looked at once a second while something plays.
+    /// a speed of its own. Looked at once a second while something plays, and where a seek has arrived.
     private var isAstray: Bool {
         guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !player.isBuffering, !player.isJumping,
             !isBetween
@@ -508,6 +508,18 @@ internal import Store
         let over = drains.filter { isOver($0.value.account) }
         for number in over.keys { drains[number] = nil }
         for drain in over.values { drain.done.resume() }
+    }
+}
+
+extension Player.Event {
+    /// Who follows the signals may have counted on while the sound did not: since the last tick, or on its way to where it
+    /// was sought.
+    fileprivate var mayBeAstray: Bool {
+        switch self {
+        case .tick: true
+        case .report(let report): if case .seeked = report.word { true } else { false }
+        default: false
+        }
     }
 }
 

@@ -156,6 +156,19 @@ import Testing
         }
     }
 
+    /// The sound takes 20 ms to get there, in which who follows counts on.
+    @LoopActor @Test(arguments: [2.0, 3.0]) func whoFollowsTheSignalsIsToldWhereASeekArrives(rate: Double) async throws
+    {
+        try await listening { rig, service in
+            service.send(.rate(rate))
+            await rig.pass(0.1)
+            service.send(.seek(to: service.position + .seconds(60)))
+            await rig.pass(0.1)
+            let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+            #expect(abs(gap - (rate == 3 ? 0 : 0.04)) < 0.001)
+        }
+    }
+
     @LoopActor private func call(_ service: Service, _ body: @LoopActor () -> Void) -> Rig.Flag {
         let answered = Rig.Flag()
         service.answer(Reply { _ in LoopActor.onLoop { answered.isSet = true } }, after: body)
