@@ -8,11 +8,11 @@ public actor GStreamerInspector: Inspector {
     private static let thread = ThreadExecutor(name: "inspector", wait: Sleep())
     public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
-    /// Seconds for a file on disk, and again. Of one that cannot be read at all, the reason is lost in decodebin (1.22) one
-    /// time in some ten, after which nothing ever comes: who has said nothing for so long is asked once more.
-    private static let limits: [UInt] = [1, 2, 4, limit]
-    /// Seconds for anything.
+    /// Seconds for one file.
     private static let limit: UInt = 20
+    /// For one on disk, which is asked again. Of what cannot be read at all, the reason is lost in decodebin (1.22) one time
+    /// in some ten, after which nothing ever comes.
+    private static let limits = [1, 2, 4, limit]
     /// Pictures beyond this are left where they are.
     private static let largestCover = 20_000_000
 
@@ -24,8 +24,7 @@ public actor GStreamerInspector: Inspector {
             throw .unreadable(track: 0, reason: "its path is not absolute")
         }
         defer { g_free(uri) }
-        for limit in Self.limits { if let facts = try discover(uri, within: limit) { return facts } }
-        throw Self.tooLong
+        return try discover(uri, within: Self.limits)
     }
 
     /// The same for audio of a server, of which as much is read as its kind needs to be told.
@@ -37,15 +36,17 @@ public actor GStreamerInspector: Inspector {
         let feed = Feed(Opening(file: file, size: try await file.size(), cut: whole, reachesAll: true)) { _ in }
         defer { feed.close() }
         do throws(EngineFailure) {
-            guard let facts = try discover(ByteSource.uri(of: feed), within: Self.limit) else { throw Self.tooLong }
-            return facts
+            return try discover(ByteSource.uri(of: feed), within: [Self.limit])
         } catch { throw feed.failure ?? error }
     }
 
-    private static let tooLong = EngineFailure.unreadable(track: 0, reason: "it took too long to look into it")
+    private func discover(_ uri: UnsafePointer<gchar>, within limits: [UInt]) throws(EngineFailure) -> FileFacts {
+        for limit in limits { if let facts = try look(into: uri, within: limit) { return facts } }
+        throw .unreadable(track: 0, reason: "it took too long to look into it")
+    }
 
     /// - Returns: nil if it takes longer.
-    private func discover(_ uri: UnsafePointer<gchar>, within seconds: UInt) throws(EngineFailure) -> FileFacts? {
+    private func look(into uri: UnsafePointer<gchar>, within seconds: UInt) throws(EngineFailure) -> FileFacts? {
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
         guard let discoverer = gst_discoverer_new(guint64(seconds * 1_000_000_000), &error) else {
