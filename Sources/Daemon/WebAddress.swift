@@ -23,10 +23,10 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
         let authority = rest.prefix { !"/?".contains($0) }
         let at = authority.lastIndex(of: "@")
         let place = at.map { authority[authority.index(after: $0)...] } ?? authority
-        host = Self.name(of: place)
-        guard !host.isEmpty, Self.isServer(place),
+        guard let host = Self.host(of: place),
             !rest.contains(where: { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } })
         else { return nil }
+        self.host = host
         let path = Self.encoded(rest.dropFirst(authority.count))
         origin = "\(scheme)://\(place.lowercased())"
         url = "\(origin)\(path.hasPrefix("/") ? "" : "/")\(path)"
@@ -67,19 +67,19 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
     var description: String { "an address of \(host)" }
     var customMirror: Mirror { Mirror(self, children: []) }
 
-    private static func name(of place: Substring) -> String {
-        String(place.first == "[" ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" })
-    }
-
-    /// A name, or an IPv6 address in brackets, and perhaps a port.
-    private static func isServer(_ place: Substring) -> Bool {
-        guard !place.contains(where: \.isWhitespace) else { return false }
+    /// - Parameter place: a name, or an IPv6 address in brackets, and perhaps a port; a colon without one is allowed.
+    /// - Returns: nil if it is none.
+    private static func host(of place: Substring) -> String? {
         let isBracketed = place.first == "["
-        guard !isBracketed || place.contains("]") else { return false }
-        let rest = isBracketed ? place.drop { $0 != "]" }.dropFirst() : place.drop { $0 != ":" }
-        // A colon without a port is allowed.
-        return rest.isEmpty || rest == ":"
-            || rest.first == ":" && rest.dropFirst().first?.isNumber == true && UInt16(rest.dropFirst()) != nil
+        let name = isBracketed ? place.dropFirst().prefix { $0 != "]" } : place.prefix { $0 != ":" }
+        let rest = place[name.endIndex...]
+        let port = isBracketed ? rest.dropFirst() : rest
+        guard !name.isEmpty, !place.contains(where: \.isWhitespace), !isBracketed || rest.first == "]" else {
+            return nil
+        }
+        guard !port.isEmpty, port != ":" else { return String(name) }
+        let digits = port.dropFirst()
+        return port.first == ":" && digits.first?.isNumber == true && UInt16(digits) != nil ? String(name) : nil
     }
 
     /// As typed by people: blanks and letters of any language are encoded, what is encoded already stays.
