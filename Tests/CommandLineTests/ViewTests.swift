@@ -94,7 +94,7 @@ import Testing
     }
 
     private func asked(_ what: String, _ fits: @Sendable (Command) -> Bool) async throws {
-        try await eventually("what is asked: \(what)") { await daemon.asked.contains(where: fits) ? true : nil }
+        try await until("what is asked: \(what)") { await daemon.asked.contains(where: fits) }
     }
 
     @Test func everyPageIsShown() async throws {

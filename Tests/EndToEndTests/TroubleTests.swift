@@ -85,17 +85,9 @@ import Testing
             let daemon = try await house.daemon()
             let holder = try house.start(
                 "python3",
-                [
-                    "-c",
-                    """
-                    import sqlite3, sys, time
-                    journal = sqlite3.connect(sys.argv[1], timeout=60)
-                    journal.execute("begin immediate")
-                    print("held", flush=True)
-                    time.sleep(4)
-                    journal.rollback()
-                    """, "\(house.state)/state.sqlite",
-                ])
+                script(
+                    "\(house.state)/state.sqlite",
+                    "d.execute('begin immediate'); print('held', flush=True); time.sleep(4); d.rollback()"))
             try await holder.first("held") { $0 == "held" }
             try await house.done("seek", "+7")
             daemon.send(SIGTERM)
@@ -127,10 +119,13 @@ import Testing
         try outcome.get()
     }
 
-    /// What somebody else does with a journal, `d`.
+    /// What somebody else does with a journal, `d`: Python's arguments.
+    private func script(_ journal: String, _ statements: String) -> [String] {
+        ["-c", "import sqlite3,sys,time; d=sqlite3.connect(sys.argv[1], timeout=60); \(statements)", journal]
+    }
+
     private func python(_ house: House, _ journal: String, _ statements: String) async throws {
-        let outcome = try await house.run(
-            "python3", ["-c", "import sqlite3,sys; d=sqlite3.connect(sys.argv[1], timeout=60); \(statements)", journal])
+        let outcome = try await house.run("python3", script(journal, statements))
         #expect(outcome.code == 0, "\(outcome)")
     }
 

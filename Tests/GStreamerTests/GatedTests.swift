@@ -118,9 +118,7 @@ import Testing
 
     /// - Returns: once something waits at the gate.
     func untilItWaits(_ gate: GatedBytes) async throws {
-        try await eventually("somebody who waits at the gate", every: .milliseconds(2)) {
-            gate.waiting > 0 ? true : nil
-        }
+        try await until("somebody who waits at the gate", every: .milliseconds(2)) { gate.waiting > 0 }
     }
 
     @Test(arguments: ["mp3", "m4b", "opus", "wav"]) func aSeekNeedNotWaitForAnother(_ ending: String) async throws {
@@ -251,7 +249,7 @@ import Testing
         #expect(try await rig.word() == .seeked(to: .seconds(12)))
         #expect(shelf.isLent)
         rig.engine.unload()
-        while shelf.isLent { try await Task.sleep(for: .milliseconds(2)) }
+        try await until("what was lent", every: .milliseconds(2)) { !shelf.isLent }
     }
 
     /// Gives out readers by number.

@@ -113,9 +113,7 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
                 first, tracks: streams(["\(server.address)/\(stuck)"], seconds: 30), at: .seconds(25), rate: 1,
                 volume: 1)
             rig.engine.play(first)
-            while !server.requests.contains(where: { $0.path == "/\(stuck)" }) {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            try await until("a request") { server.requests.contains { $0.path == "/\(stuck)" } }
             let second = first.next
             rig.engine.load(second, tracks: files([path], seconds: 30), at: .seconds(3), rate: 1, volume: 1)
             #expect(try await rig.reports.nextWord(second) == .ready(at: .seconds(3)))

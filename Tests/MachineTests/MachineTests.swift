@@ -46,10 +46,6 @@ import Testing
     }
 }
 
-@LoopActor private func until(_ what: String, _ holds: @LoopActor () -> Bool) async throws {
-    try await eventually(what) { holds() ? true : nil }
-}
-
 @Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct MachineTests {
     @Test @LoopActor func sleepWaitsWhileALockIsHeld() async throws {
         try await withPrivateBus { bus in

@@ -7,10 +7,6 @@ import Testing
 @testable import Machine
 
 @Suite(.timeLimit(.minutes(10 * Sanitizer.patience))) struct NotifierTests {
-    @LoopActor private func until(_ what: String, _ holds: @LoopActor () -> Bool) async throws {
-        try await eventually(what) { holds() ? true : nil }
-    }
-
     @LoopActor private func with(
         _ body: @LoopActor (PrivateBus, Notifier, @escaping () -> [String]) async throws -> Void
     ) async throws {

@@ -49,7 +49,7 @@ import Testing
             let remote = try Remote(file)
             let reader = shelf(folder).reader(of: remote.stream())
             _ = try await reader.read(at: 0, count: 100)
-            try await eventually { reader.available(from: 0) >= 80_000 }
+            try await until("what was read") { reader.available(from: 0) >= 80_000 }
             await closed(reader)
             let asked = remote.asked.count
             let again = shelf(folder).reader(of: remote.stream())
@@ -87,7 +87,7 @@ import Testing
             _ = try await reader.read(at: 0, count: 10)
             #expect(kept(folder, "a"))
             #expect(try await reader.all() == file)
-            try await eventually { !kept(folder, "a") }
+            try await until("the older one to go") { !kept(folder, "a") }
             #expect(try await reader.all() == file)
         }
     }

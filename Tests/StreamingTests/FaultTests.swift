@@ -89,9 +89,9 @@ import Testing
             first.breaks { _ in .reset(after: 0) }
             async let bytes = reader.read(at: size - 1000, count: 1000)
             let seen = first.asked.count
-            try await eventually { first.asked.count > seen + 3 }
+            try await until("more requests") { first.asked.count > seen + 3 }
             first.server.stop()
-            try await eventually {
+            try await until("a server that is gone") {
                 let response = try? await transport.send(HTTPRequest("GET", first.server.address))
                 return response == nil
             }
@@ -111,7 +111,7 @@ import Testing
             let shelf = shelf(folder)
             let reader = shelf.reader(of: remote.stream())
             _ = try await reader.read(at: 0, count: 100)
-            try await eventually { reader.available(from: 0) >= 200_000 }
+            try await until("what was read") { reader.available(from: 0) >= 200_000 }
             remote.breaks { _ in .status(status) }
             await #expect(throws: failure) { try await reader.read(at: 299_000, count: 10) }
             #expect(try await reader.read(at: 50_000, count: 10_000) == Array(file[50_000..<60_000]))
@@ -146,7 +146,7 @@ import Testing
             let shelf = StreamShelf(transport: doors, folder: folder, limit: 0, limits: hasty)
             let earlier = shelf.reader(of: AudioStream(url: "http://h/old", identity: "a"))
             let first = Task { try await earlier.read(at: 0, count: 3) }
-            try await eventually { doors.hasAsked.withLock { $0 } }
+            try await until("a request") { doors.hasAsked.withLock { $0 } }
             let reader = shelf.reader(of: AudioStream(url: "http://h/new", identity: "a"))
             #expect(try await reader.read(at: 2, count: 1) == [3])
             #expect(try await first.value == [1, 2, 3])

@@ -57,11 +57,11 @@ import Testing
             let remote = try Remote(file)
             let reader = shelf(folder).reader(of: remote.stream())
             _ = try await reader.read(at: 0, count: 1000)
-            try await eventually { reader.available(from: 1000) > 128 << 10 }
+            try await until("what was read") { reader.available(from: 1000) > 128 << 10 }
             #expect((remote.asked.compactMap(\.self).map(\.upperBound).max() ?? 0) <= 1000 + 256 << 10)
             let before = remote.asked.count
             _ = try await reader.read(at: 1000, count: 200_000)
-            try await eventually { reader.available(from: 201_000) > 128 << 10 }
+            try await until("what was read") { reader.available(from: 201_000) > 128 << 10 }
             #expect(remote.asked.count > before)
         }
     }
@@ -106,7 +106,7 @@ import Testing
                 do throws(EngineFailure) { _ = try await reader.read(at: 0, count: 1) } catch { return error }
                 return nil
             }
-            try await eventually { !remote.asked.isEmpty }
+            try await until("a request") { !remote.asked.isEmpty }
             bytes.cancel()
             #expect(await bytes.value == .ended)
             reader.close()

@@ -198,11 +198,6 @@ extension ByteReader {
     }
 }
 
-/// Waits for what nobody announces. Ends with the test's time limit.
-func eventually(_ condition: () async -> Bool) async throws {
-    while await !condition() { try await Task.sleep(for: .milliseconds(5)) }
-}
-
 /// What a request brought twice.
 func overlap(_ asked: [Range<Int>?]) -> Int {
     let ranges = asked.compactMap(\.self).sorted { $0.lowerBound < $1.lowerBound }

@@ -16,3 +16,11 @@ public func eventually<Answer>(
         try await Task.sleep(for: pause)
     }
 }
+
+/// The same for what holds, or does not yet.
+public func until(
+    _ what: @autoclosure () -> String, every pause: Duration = .milliseconds(5),
+    isolation: isolated (any Actor)? = #isolation, _ holds: () async throws -> Bool
+) async throws {
+    try await eventually(what(), every: pause) { try await holds() ? true : nil }
+}

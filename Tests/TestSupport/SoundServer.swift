@@ -30,9 +30,7 @@ public final class SoundServer: Sendable {
                 "--high-priority=no", "--realtime=no",
             ] + modules.flatMap { ["-L", $0] }, environment: environment, isQuiet: true)
         server.withLock { $0 = child }
-        try await eventually("pulseaudio; is it installed?", every: .milliseconds(20)) {
-            try await pactl("info").code == 0 ? true : nil
-        }
+        try await until("pulseaudio; is it installed?", every: .milliseconds(20)) { try await pactl("info").code == 0 }
         if let first = devices.first { _ = try await pactl("set-default-sink", first) }
     }
 
