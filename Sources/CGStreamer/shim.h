@@ -30,6 +30,11 @@ static inline int dogear_get_int(void *object, const char *name) {
     g_object_get(object, name, &value, NULL);
     return value;
 }
+static inline gboolean dogear_get_bool(void *object, const char *name) {
+    gboolean value = FALSE;
+    g_object_get(object, name, &value, NULL);
+    return value;
+}
 static inline void dogear_set_int64(void *object, const char *name, gint64 value) {
     g_object_set(object, name, value, NULL);
 }

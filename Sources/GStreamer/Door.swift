@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// Told on the sink's streaming thread, asked from any.
 final class Door: Sendable {
-    private let pipeline: ElementReference
+    private let outlet: Outlet
     /// Scales samples beside the volume, which is the listener's. Held.
     private let fader: ElementReference
     private let state = Locked(State())
@@ -20,8 +20,8 @@ final class Door: Sendable {
         var fading: (course: Fading, since: Int64)?
     }
 
-    init(pipeline: ElementReference, fader: ElementReference) {
-        self.pipeline = pipeline
+    init(outlet: Outlet, fader: ElementReference) {
+        self.outlet = outlet
         self.fader = fader
         fader.retain()
     }
@@ -56,7 +56,7 @@ final class Door: Sendable {
         if end < .max / 2 { time.store(end, ordering: .relaxed) }
         guard let (course, since) = state.fading else { return }
         var lag: Int64 = 0
-        if begin < .max / 2, let now = pipeline.runningTime, begin > now { lag = Int64((begin - now) / 1000) }
+        if begin < .max / 2, let now = outlet.runningTime, begin > now { lag = Int64((begin - now) / 1000) }
         let left = course.left - BookTime(microseconds: Clock.now.monotonic - since + lag)
         dogear_set_double(fader.element, "volume", course.gain(left: left))
     }

@@ -13,7 +13,7 @@ final class Ears: Sendable {
     let loudness: Loudness
     private let post: @Sendable (Note, UInt64) -> Void
     private let sink: ElementReference
-    private let pipeline: ElementReference
+    private let outlet: Outlet
     /// What the pipeline is opening now: whose headers a new source is given.
     private let opening = Locked<Audio?>(nil)
     /// What the sound server last said it plays through.
@@ -27,11 +27,11 @@ final class Ears: Sendable {
     private let crate: Crate
 
     init(
-        needle: Needle, pipeline: ElementReference, sink: ElementReference, loudness: Loudness, door: Door,
+        needle: Needle, outlet: Outlet, sink: ElementReference, loudness: Loudness, door: Door,
         crate: Crate, post: @escaping @Sendable (Note, UInt64) -> Void
     ) {
         self.needle = needle
-        self.pipeline = pipeline
+        self.outlet = outlet
         self.sink = sink
         self.loudness = loudness
         self.door = door
@@ -51,7 +51,7 @@ final class Ears: Sendable {
 
     func hear(_ message: UnsafeMutablePointer<GstMessage>) {
         let stamp = needle.stamp
-        guard let note = Note(message, sink: sink.element, pipeline: pipeline.element) else { return }
+        guard let note = Note(message, sink: sink.element, pipeline: outlet.pipeline.element) else { return }
         post(note, stamp)
     }
 
@@ -72,18 +72,19 @@ final class Ears: Sendable {
             if: { track in (!crate.has(track) || crate.isReady(track)) && !crate.stamps.isGone(track) })
         guard let next else { return }
         if let feed = crate.feedFromStart(of: next) {
-            Pipeline.set(feed, on: pipeline.element)
+            Pipeline.set(feed, on: outlet.pipeline.element)
         } else {
             let audio = needle.reel.tracks[next].audio
             willOpen(audio)
             crate.stamps.note(next)
-            Pipeline.set(audio, on: pipeline.element)
+            Pipeline.set(audio, on: outlet.pipeline.element)
         }
     }
 
     func added(_ element: Element) {
         guard let factory = dogear_factory_name(element) else { return }
         if dogear_is_sink(element) != 0, gst_object_has_as_ancestor(asObject(element), asObject(sink.element)) != 0 {
+            outlet.added(element)
             let isServer = String(cString: factory) == "pulsesink"
             if loudness.added(element, isServer: isServer), isServer {
                 watch(element)
@@ -132,7 +133,9 @@ final class Ears: Sendable {
     private static let longestHole: Int32 = 3000
 
     func removed(_ element: Element) {
-        if dogear_is_sink(element) != 0 { loudness.removed(element) }
+        guard dogear_is_sink(element) != 0 else { return }
+        outlet.removed(element)
+        loudness.removed(element)
     }
 
     /// Headphones that are gone must not let the speakers blare: the sound server moves the stream to what is left. And

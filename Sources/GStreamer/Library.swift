@@ -46,20 +46,4 @@ struct ElementReference: @unchecked Sendable {  // what we call on it is thread-
     init(borrowing element: Element) { self.element = element }
     func retain() { gst_object_ref(element) }
     func release() { gst_object_unref(element) }
-
-    /// Nanoseconds of the file being heard, or nil while nothing can say. About two microseconds.
-    var filePosition: Int64? {
-        var position: gint64 = -1
-        guard gst_element_query_position(element, GST_FORMAT_TIME, &position) != 0, position >= 0 else { return nil }
-        return Int64(position)
-    }
-
-    /// Nanoseconds of sound since the last flush, or nil while nothing can say.
-    var runningTime: UInt64? {
-        // What stands has got that far; by the clock it would go on.
-        let time =
-            dogear_is_playing(element) != 0
-            ? gst_element_get_current_running_time(element) : gst_element_get_start_time(element)
-        return time < .max / 2 ? UInt64(time) : nil
-    }
 }

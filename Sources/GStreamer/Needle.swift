@@ -12,7 +12,7 @@ final class Needle: Sendable {
     let reel: Reel
 
     private struct State {
-        var pipeline: ElementReference?
+        var outlet: Outlet?
         /// What the pipeline reads from.
         var crate: Crate?
         /// The file that is heard.
@@ -78,20 +78,20 @@ final class Needle: Sendable {
     /// From any thread. See ``Engine/position(_:)``.
     var position: BookTime? {
         for _ in 0..<4 {
-            let (answer, pipeline, generation, isBetween) = state.withLock { state in
-                guard state.isConfirmed else { return (nil as BookTime?, nil as ElementReference?, 0 as UInt64, false) }
+            let (answer, outlet, generation, isBetween) = state.withLock { state in
+                guard state.isConfirmed else { return (nil as BookTime?, nil as Outlet?, 0 as UInt64, false) }
                 if let held = state.held { return (held, nil, 0, false) }
                 if let place = carried(state) {
                     state.floor = max(state.floor, place)
                     return (state.floor, nil, 0, false)
                 }
                 // Kept alive beyond the lock: should the load end meanwhile, a stopped pipeline is freed here.
-                state.pipeline?.retain()
-                return (state.floor, state.pipeline, state.generation, state.legs.isBetween)
+                state.outlet?.pipeline.retain()
+                return (state.floor, state.outlet, state.generation, state.legs.isBetween)
             }
-            guard let pipeline else { return answer }
-            let count = isBetween ? pipeline.runningTime.map { Int64(clamping: $0) } : pipeline.filePosition
-            pipeline.release()
+            guard let outlet else { return answer }
+            let count = isBetween ? outlet.runningTime.map { Int64(clamping: $0) } : outlet.filePosition
+            outlet.pipeline.release()
             let settled: BookTime? = state.withLock { state in
                 guard state.generation == generation else { return nil }
                 guard let count else { return state.floor }
@@ -156,9 +156,9 @@ final class Needle: Sendable {
     }
 
     /// Both nil: the load is over.
-    func attach(_ pipeline: ElementReference?, _ crate: Crate?) {
+    func attach(_ outlet: Outlet?, _ crate: Crate?) {
         state.withLock { state in
-            state.pipeline = pipeline
+            state.outlet = outlet
             state.crate = crate
             state.generation += 1
         }
@@ -284,13 +284,13 @@ final class Needle: Sendable {
     /// it does so next.
     func takeJumps() -> (isPast: Bool, next: BookTime?) {
         _ = position
-        let (isPast, next, pipeline) = state.withLock { state in
+        let (isPast, next, outlet) = state.withLock { state in
             let (isPast, next) = state.legs.takeCuts()
-            state.pipeline?.retain()
-            return (isPast, next, state.pipeline)
+            state.outlet?.pipeline.retain()
+            return (isPast, next, state.outlet)
         }
-        defer { pipeline?.release() }
-        guard let next, let now = pipeline?.runningTime else { return (isPast, nil) }
+        defer { outlet?.pipeline.release() }
+        guard let next, let now = outlet?.runningTime else { return (isPast, nil) }
         return (isPast, BookTime(microseconds: Int64(clamping: (next > now ? next - now : 0) / 1000)))
     }
 

@@ -8,7 +8,7 @@ internal import Listening
 /// The older playbin, because playbin3 asks for the next file as soon as a short one is downloaded, long before it is
 /// heard. Video is off: a cover would be decoded for nobody.
 final class Pipeline {
-    let reference: ElementReference
+    let outlet: Outlet
     private let playbin: Element
     private let sink: Element
     /// The playbin's.
@@ -61,11 +61,11 @@ final class Pipeline {
         self.filter = filter
         volumeElement = Self.part("dogear-volume", of: sink)!
         fader = Self.part("dogear-fader", of: sink)!
-        reference = ElementReference(borrowing: playbin)
+        outlet = Outlet(pipeline: ElementReference(borrowing: playbin))
         loudness = Loudness(scale: ElementReference(borrowing: volumeElement))
-        door = Door(pipeline: reference, fader: ElementReference(borrowing: fader))
+        door = Door(outlet: outlet, fader: ElementReference(borrowing: fader))
         ears = Ears(
-            needle: needle, pipeline: reference, sink: ElementReference(borrowing: sink), loudness: loudness,
+            needle: needle, outlet: outlet, sink: ElementReference(borrowing: sink), loudness: loudness,
             door: door, crate: crate, post: post)
 
         gst_util_set_object_arg(asGObject(playbin), "flags", "audio")
@@ -306,7 +306,7 @@ final class Pipeline {
     }
 
     /// How much later what comes to the sink now will be heard.
-    var lag: BookTime { reference.runningTime.map { Self.time(from: $0, until: door.reached) } ?? .zero }
+    var lag: BookTime { outlet.runningTime.map { Self.time(from: $0, until: door.reached) } ?? .zero }
 
     private static func time(from now: UInt64, until reached: UInt64) -> BookTime {
         BookTime(microseconds: reached > now ? Int64((reached - now) / 1000) : 0)

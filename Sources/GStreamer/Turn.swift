@@ -101,7 +101,7 @@ final class Turn {
         crate = Crate(shelf: shelf, reel: needle.reel) { post(.starving(feed: $0.number), needle.stamp) }
         pipeline = try Pipeline(sink: sink, needle: needle, crate: crate, post: post)
         pipeline.set(volume: volume)
-        needle.attach(pipeline.reference, crate)
+        needle.attach(pipeline.outlet, crate)
     }
 
     func close(isHeldUp: Bool = false) {
@@ -275,7 +275,7 @@ final class Turn {
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
             if let opening, isFed(spot.track) {
-                let first = pipeline.reference.filePosition.map { BookTime(microseconds: $0 / 1000) }
+                let first = pipeline.outlet.filePosition.map { BookTime(microseconds: $0 / 1000) }
                 needle.count(from: opening.origin(first: first ?? .zero))
             }
             if spot.offset > needle.origin || rate != 1 {
@@ -297,7 +297,7 @@ final class Turn {
         crate.settle(on: spot.track)
         patience?.cancel()
         let target = start(of: spot)
-        let said = pipeline.reference.filePosition.map(needle.place)
+        let said = pipeline.outlet.filePosition.map(needle.place)
         let isThere = said.map { isNear(target, $0) } ?? true
         // A pipeline without sound has come to nowhere, and calls that the end of the file.
         let isNowhere = !isThere && !pipeline.hasSound
@@ -332,7 +332,7 @@ final class Turn {
         needle.finish()
         let track = needle.track
         // Where nothing was played it is where it was to begin, whatever the pipeline says.
-        let played = pipeline.hasSound ? pipeline.reference.filePosition.map(needle.place) : aimed
+        let played = pipeline.hasSound ? pipeline.outlet.filePosition.map(needle.place) : aimed
         if let failure = crate.feed?.failure { return fail(failure, at: played) }
         let isShort = played.map { needle.reel.isCutShort(track, at: $0) } ?? false
         if needle.reel.isStream(track), isShort {

@@ -31,7 +31,7 @@ extension Turn {
             guard let from = reach.start else { return true }
             start = from
         }
-        let here = pipeline.reference.filePosition.map { needle.origin + BookTime(microseconds: $0 / 1000) } ?? start
+        let here = pipeline.outlet.filePosition.map { needle.origin + BookTime(microseconds: $0 / 1000) } ?? start
         return spot.offset >= start && spot.offset <= here + Self.stride
     }
 

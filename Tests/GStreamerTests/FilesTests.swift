@@ -42,6 +42,24 @@ import Testing
         }
     }
 
+    /// A sink that only writes, and slowly, is in the file before for long: what is heard is not there any more.
+    @Test func aSinkBesideTheOneThatIsHeardIsNotAsked() async throws {
+        let slow = "queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! identity sleep-time=200000"
+        let sink = "tee name=t t. ! \(slow) ! fakesink async=false sync=false t. ! fakesink sync=true"
+        let rig = Rig("two-sinks", sink: sink)
+        let place = try await rig.open(try threeParts("flac"), at: .seconds(5))
+        let begun = ContinuousClock.now
+        rig.engine.play(rig.load)
+        try await until("the next file") {
+            guard let now = rig.engine.position(rig.load) else { return false }
+            let played = BookTime.seconds((ContinuousClock.now - begun) / .seconds(1))
+            #expect(now <= place + played + .seconds(0.1), "no faster than the clock")
+            return now > .seconds(7.5)
+        }
+        rig.engine.seek(rig.load, to: .second)
+        #expect(try await rig.word() == .seeked(to: .second))
+    }
+
     /// About a second before its end the pipeline already reads the next file: a seek then must not move in that one.
     @Test(arguments: [3.0, 13.0]) func aSeekJustBeforeTheNextFileStaysExact(_ target: Double) async throws {
         let rig = Rig("handed-over-\(target)")
