@@ -63,8 +63,8 @@ extension Player {
             return []
         case .report(let report):
             // A mixer may be asked as something else is loaded.
-            if case .volume = report.word { return heard(report.word, now) }
-            return report.load == load ? heard(report.word, now) : []
+            if case .volume = report.word { return heard(report.word, now, engine) }
+            return report.load == load ? heard(report.word, now, engine) : []
         case .tick: return tick(now, engine)
         case .leave: return lastWords(.leave, now)
         }
@@ -288,13 +288,14 @@ extension Player {
 
     // MARK: The engine's words
 
-    private mutating func heard(_ word: EngineReport.Word, _ now: Moment) -> [Effect] {
+    private mutating func heard(_ word: EngineReport.Word, _ now: Moment, _ engine: BookTime?) -> [Effect] {
         switch word {
         case .ready(let confirmed): return ready(at: confirmed, now)
         case .seeked(let confirmed):
             guard let wanted = target else { return [] }
-            // Of several seeks only the last is waited for; an exact one lands within a frame or so.
-            guard (confirmed.microseconds - wanted.microseconds).magnitude < 1_000_000 else { return [] }
+            // Of several seeks only the last is waited for: an exact one lands within a frame or so, and of one that did
+            // not the engine is not on its way to the target any more.
+            guard confirmed.isNear(wanted) || engine.map({ !$0.isNear(wanted) }) ?? false else { return [] }
             target = nil
             place = confirmed
             count(now)
@@ -311,7 +312,12 @@ extension Player {
             self.volume = volume
             return [.rememberVolume(volume)]
         case .outputGone: return wantsPlay ? pause(now) : []
-        case .ended: return ended(now)
+        case .ended:
+            // Asked to go elsewhere before this was told: it is on its way there, but stands.
+            if let wanted = target, let item, engine?.isNear(wanted) ?? false, item.duration - wanted > .second {
+                return phase == .playing ? [.start(load)] : []
+            }
+            return ended(now)
         case .failed(let failure): return failed(failure, now)
         }
     }
@@ -553,5 +559,11 @@ extension Player.Event {
         case .next, .previous, .seekPart, .setPartPosition, .goTo: true
         default: false
         }
+    }
+}
+
+extension BookTime {
+    fileprivate func isNear(_ other: BookTime) -> Bool {
+        (microseconds - other.microseconds).magnitude < 1_000_000
     }
 }

@@ -209,13 +209,47 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         var desk = Desk()
         desk.open(emma)
         desk.send(.seek(to: .seconds(100)))
-        desk.sound = .seconds(3)
         #expect(desk.position == 100)
+        desk.sound = .seconds(100)
         desk.report(.seeked(to: .seconds(3)))
-        #expect(desk.position == 100, "the answer to an earlier seek")
+        #expect(desk.player.isJumping, "the answer to an earlier seek")
         desk.report(.seeked(to: .seconds(100.02)))
         desk.sound = .seconds(101)
         #expect(desk.position == 101)
+        #expect(!desk.player.isJumping)
+    }
+
+    /// A file that is shorter than it says, or one that can only be sought in roughly.
+    @Test func aSeekThatLandsElsewhereIsOverToo() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.send(.seek(to: .seconds(100)))
+        desk.sound = .seconds(90)
+        desk.report(.seeked(to: .seconds(90)))
+        #expect(!desk.player.isJumping)
+        desk.pass(3)
+        desk.send(.tick)
+        #expect(desk.heard == .init(item: emma.id, place: .seconds(93), listened: .seconds(3), why: .tick))
+    }
+
+    /// The engine says that the item has ended, and before that is heard of the listener asks to go back.
+    @Test func whoGoesBackAsTheEndComesHasNotFinished() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(179))
+        desk.pass(1)
+        desk.send(.seek(to: .seconds(150)))
+        desk.sound = .seconds(150)
+        desk.report(.ended)
+        #expect(desk.effects == [.start(desk.player.load)], "it stands at its end until it is told to play")
+        #expect(desk.player.phase == .playing && desk.position == 150)
+        desk.report(.seeked(to: .seconds(150)))
+        desk.sound = .seconds(152)
+        #expect(desk.position == 152 && !desk.player.isFinished)
+        // What was asked for is the end: there is no other place to go.
+        desk.send(.seek(to: .seconds(179.5)))
+        desk.sound = .seconds(180)
+        desk.report(.ended)
+        #expect(desk.player.phase == .stopped)
     }
 
     /// A server may take as long as it likes to bring the sound of another place.
