@@ -33,8 +33,10 @@ final class Door: Sendable {
 
     /// From the next buffer on; nil: full.
     func set(_ fading: Fading?) {
-        state.withLock { $0.fading = fading.map { ($0, Clock.now.monotonic) } }
-        if fading == nil { dogear_set_double(fader.element, "volume", 1) }
+        state.withLock { state in
+            state.fading = fading.map { ($0, Clock.now.monotonic) }
+            if fading == nil { dogear_set_double(fader.element, "volume", 1) }
+        }
     }
 
     func saw(_ segment: GstSegment) { state.withLock { $0.segment = segment } }
@@ -58,6 +60,10 @@ final class Door: Sendable {
         var lag: Int64 = 0
         if begin < .max / 2, let now = outlet.runningTime, begin > now { lag = Int64((begin - now) / 1000) }
         let left = course.left - BookTime(microseconds: Clock.now.monotonic - since + lag)
-        dogear_set_double(fader.element, "volume", course.gain(left: left))
+        self.state.withLock { state in
+            // Taken away meanwhile: nobody would make it loud again.
+            guard state.fading != nil else { return }
+            dogear_set_double(fader.element, "volume", course.gain(left: left))
+        }
     }
 }

@@ -227,6 +227,17 @@ final class Needle: Sendable {
         state.withLock { $0.held = place ?? $0.held ?? $0.floor }
     }
 
+    /// Everything has been heard.
+    /// - Parameter aim: the number of the last seek that the gstreamer thread knows of.
+    /// - Returns: false if another has been asked for: that is where it goes on.
+    func hold(atEnd place: BookTime?, after aim: Int) -> Bool {
+        state.withLock { state in
+            guard state.aim == aim else { return false }
+            state.held = place ?? state.held ?? state.floor
+            return true
+        }
+    }
+
     // MARK: the streaming threads' side
 
     /// The pipeline asks what comes after the track it has read to the end.

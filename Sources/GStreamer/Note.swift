@@ -45,7 +45,7 @@ enum Note: Sendable {
     /// This feed has had to wait for its bytes for a while.
     case starving(feed: UInt64)
     /// It has some seconds again, or its end.
-    case refilled(feed: UInt64)
+    case refilled
 
     /// - Returns: nil for what does not concern us.
     init?(_ message: UnsafeMutablePointer<GstMessage>, sink: Element, pipeline: Element) {

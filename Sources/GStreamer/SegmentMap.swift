@@ -81,6 +81,8 @@ final class SegmentMap: Sendable {
             }
             state.target = nil
             state.last = (came, went)
+            // What is left out at its start does not last either.
+            state.last?.came.base += UInt64(Double(went.start - came.start) / came.rate)
             return went == came ? nil : went
         }
     }

@@ -16,6 +16,15 @@ final class Turn {
         case steady
         case ended
         case failed
+
+        var purpose: Purpose? {
+            switch self {
+            case .finding(_, let purpose), .waking(_, let purpose, _), .opening(_, let purpose),
+                .seeking(_, let purpose):
+                purpose
+            case .steady, .ended, .failed: nil
+            }
+        }
     }
 
     /// Who is told on arrival. Nobody: the rate changed, or a file could not be handed over without a gap.
@@ -52,6 +61,8 @@ final class Turn {
     /// What the pipeline plays at.
     var pipelineRate = 1.0
     var waiting: (place: BookTime, aim: Int)?
+    /// The number of the last seek that was heard of here.
+    var aim = 0
     var isFilling = false
     /// How often in a row, while it was filling, nothing more was asked for.
     var satedLooks = 0
@@ -156,8 +167,7 @@ final class Turn {
     /// What is on its way already was made before: it is made again where that is long.
     /// - Parameter lag: how long.
     private func freshen(ifLater lag: BookTime) {
-        guard case .steady = phase, lag > Self.tolerableLag else { return }
-        moveHere()
+        if lag > Self.tolerableLag { moveHere() }
     }
 
     private static let tolerableLag = BookTime.seconds(0.5)
@@ -165,11 +175,13 @@ final class Turn {
         guard course != nil || isFading else { return }
         isFading = course != nil
         pipeline.set(fading: course)
-        freshen(ifLater: pipeline.lag)
+        // What failed has no pipeline to be asked any more.
+        if case .steady = phase { freshen(ifLater: pipeline.lag) }
     }
 
     func seek(to place: BookTime, aim: Int) {
         waiting = (place, aim)
+        self.aim = aim
         switch phase {
         case .steady, .ended, .finding: startWaitingSeek()
         case .opening, .seeking: interruptIfStuck()
@@ -247,19 +259,16 @@ final class Turn {
         case .clockDue: if stamp >= since, case .steady = phase { checkClock() }
         case .jumps: if stamp >= since { tellJumps() }
         case .slow:
-            switch phase {
-            case .finding(_, let purpose), .waking(_, let purpose, _), .opening(_, let purpose),
-                .seeking(_, let purpose):
-                guard stamp == since, !purpose.isLoad else { return }
-                isSlow = true
-                say(buffering: wantsToPlay)
-            case .steady, .ended, .failed: break
-            }
-        case .starving(let number): if crate.feed?.number == number { checkSupply() }
-        case .refilled(let number):
-            guard crate.feed?.number == number, case .steady = phase else { return }
+            guard stamp == since, let purpose = phase.purpose, !purpose.isLoad else { return }
+            isSlow = true
+            say(buffering: wantsToPlay)
+        // What it waited for may have been the end of a file, and the next is open by now.
+        case .starving(let number): if isFilling || crate.feed?.number == number { checkSupply() }
+        case .refilled:
+            guard stamp == since, isFilling, case .steady = phase else { return }
             isFilling = false
             applyPlaying()
+            watchSupply()
         }
     }
 
@@ -329,6 +338,8 @@ final class Turn {
     }
 
     func streamEnded() {
+        // The listener has just asked for another place: nobody is told of an end.
+        if waiting != nil { return startWaitingSeek() }
         needle.finish()
         let track = needle.track
         // Where nothing was played it is where it was to begin, whatever the pipeline says.
@@ -344,11 +355,13 @@ final class Turn {
         }
         // A file on disk that is shorter than a guess of its length is as long as it is.
         if track + 1 < needle.reel.tracks.count {
-            return open(Reel.Spot(track: track + 1, offset: .zero), for: .goOn)
+            // A seek to what the file does not have any more is answered from there.
+            return open(Reel.Spot(track: track + 1, offset: .zero), for: phase.purpose ?? .goOn)
         }
-        phase = .ended
+        let end = needle.reel.end > .zero ? needle.reel.end : played
+        phase = needle.hold(atEnd: end, after: aim) ? .ended : .steady
+        guard case .ended = phase else { return }
         wantsToPlay = false
-        needle.hold(at: needle.reel.end > .zero ? needle.reel.end : played)
         pipeline.set(playing: false)
         report(EngineReport(load, .ended))
     }

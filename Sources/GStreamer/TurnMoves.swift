@@ -7,17 +7,13 @@ extension Turn {
         guard let (place, aim) = waiting else { return }
         waiting = nil
         let spot = needle.reel.spot(at: place)
-        switch phase {
         // Whoever waits for the load is told with the seek.
-        case .finding(_, let purpose), .waking(_, let purpose, _), .opening(_, let purpose), .seeking(_, let purpose):
-            open(spot, for: Purpose(isLoad: purpose.isLoad, aim: aim))
-        case .steady, .ended, .failed:
-            let isHere = isReachable(spot) && !pipeline.clockHasRunAway()
-            if needle.beginMove(to: place), isHere {
-                move(to: spot, for: .seek(aim: aim))
-            } else {
-                open(spot, for: .seek(aim: aim))
-            }
+        if let purpose = phase.purpose { return open(spot, for: Purpose(isLoad: purpose.isLoad, aim: aim)) }
+        let isHere = isReachable(spot) && !pipeline.clockHasRunAway()
+        if needle.beginMove(to: place), isHere {
+            move(to: spot, for: .seek(aim: aim))
+        } else {
+            open(spot, for: .seek(aim: aim))
         }
     }
 

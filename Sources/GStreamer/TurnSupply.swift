@@ -108,7 +108,7 @@ extension Turn {
             }
             // One that was given up has not refilled anything.
             guard !Task.isCancelled else { return }
-            post(.refilled(feed: number), stamp)
+            post(.refilled, stamp)
         }
     }
 

@@ -31,7 +31,8 @@ import Testing
         map.expect(target: 20 * second, rate: 1)
         map.flushed()
         #expect(map.map(part(start: 19 * second)) == part(start: 20 * second))
-        // Only the first segment after the seek.
-        #expect(map.map(part(base: second)) == nil)
+        // Only the first segment after the seek, and without a gap behind what is left of it.
+        #expect(map.map(part(base: 3 * second)) == part(base: 2 * second))
+        #expect(map.map(part(base: 9 * second)) == part(base: 8 * second))
     }
 }
