@@ -43,8 +43,6 @@ import Testing
             let set = try await sleep(house, "4")
             let left = try #require(set.sleep?.left)
             #expect(set.sleep?.kind == "time" && left <= 4 && set.playing)
-            let fading = try await house.status("fading") { $0.sleep?.fading == true }
-            #expect(fading.volume == 1)
             let move = try await ended(house)
             #expect(move.from > move.to + 0.5 && move.to >= 31 && move.to < move.from, "\(move)")
             try await house.progress("where the fade began") { abs(($0.currentTime ?? 0) - move.to) < 0.01 }
