@@ -156,6 +156,18 @@ import Testing
         }
     }
 
+    /// Before a tick has told it, and at the latest then: a pause may be long.
+    @LoopActor @Test(arguments: [Player.Event.pause(.listener), .toggle, .stop])
+    func whoFollowsTheSignalsIsToldWhereTheSoundStands(by event: Player.Event) async throws {
+        try await listening { rig, service in
+            rig.life.engine.slip(by: .seconds(0.8))
+            service.send(event)
+            #expect(service.player.phase != .playing)
+            #expect(
+                abs((service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds) < 0.001)
+        }
+    }
+
     /// The sound takes 20 ms to get there, in which who follows counts on.
     @LoopActor @Test(arguments: [2.0, 3.0]) func whoFollowsTheSignalsIsToldWhereASeekArrives(rate: Double) async throws
     {
