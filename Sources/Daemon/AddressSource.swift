@@ -146,9 +146,10 @@ extension TransportError {
 extension SourceError {
     fileprivate init(_ failure: EngineFailure, of address: WebAddress) {
         switch failure {
-        case .notFound: self.init(.notFound, "there is nothing at that address of \(address.host)")
+        case .notFound: self.init(.notFound, "there is nothing at that address of \(address.host); check it")
         case .refused: self.init(.failed, "\(address.host) refuses it; an address may hold a user and a password")
-        case .unreachable(let reason): self.init(.unreachable, "the audio does not come: \(reason)")
+        case .unreachable(let reason):
+            self.init(.unreachable, "the audio does not come: \(reason); check the address, or try again later")
         case .unreadable(_, let reason), .other(let reason), .noSink(let reason):
             self.init(.failed, "what \(address.host) has there cannot be played: \(reason)")
         case .missingDecoder: self.init(.failed, failure.sentence)
