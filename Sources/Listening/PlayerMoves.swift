@@ -367,8 +367,8 @@ extension Player {
         if isHeard {
             isFinished = true
             place = .zero
-            partIndex = 0
         }
+        partIndex = index(of: place)
         let over = [heard] + (isHeard ? [.finished(item.id)] : []) + [.unload, .close(item.id)] + slept
         guard canGoOn, !sleeps else {
             return over + [.seeked] + (sleeps || !isHeard || !plays ? [] : [.ranOut(item.id)])

@@ -248,6 +248,8 @@ public struct Queue: Hashable, Sendable {
         var new = waiting ?? earlier ?? entry(item)
         new.item = item
         new.isNext = false
+        // It went to the end as the queue went round; that is taken back.
+        if way == .back, waiting != nil { new.round -= 1 }
         if let playlist { new.playlist = playlist }
         present = new
     }

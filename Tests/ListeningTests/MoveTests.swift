@@ -213,6 +213,22 @@ private struct Ring {
             ])
     }
 
+    /// In front of a last chapter that is over in a moment.
+    @Test func theChapterIsThatOfThePlaceABarWasDraggedTo() {
+        let item = Item(
+            id: plain.id, kind: .file, title: "Plain", tracks: [track(100)],
+            chapters: [chapter("Long", 0, 99.5), chapter("Short", 99.5, 100)])
+        var desk = Desk()
+        desk.open(item, at: .seconds(20))
+        desk.send(.seek(to: .seconds(99.2)))
+        desk.report(.seeked(to: .seconds(99.2)))
+        desk.pass(0.8)
+        desk.send(.tick)
+        #expect(desk.player.partIndex == 1)
+        desk.report(.ended)
+        #expect(desk.position == 99.2 && desk.player.partIndex == 0)
+    }
+
     @Test(arguments: [true, false]) func behindABarDraggedToTheEndTheQueueGoesOn(hasNext: Bool) {
         var desk = Desk()
         desk.open(plain, at: .seconds(20))

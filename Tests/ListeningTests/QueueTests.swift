@@ -132,6 +132,13 @@ extension Queue {
         queue.loop = .queue
         let order = (0..<15).compactMap { _ in queue.goOn() }
         for start in [0, 5, 10] { #expect(Set(order[start..<start + 5]).count == 5, "\(order)") }
+        // Going on and back takes nobody's turn.
+        for _ in 1...6 {
+            _ = queue.goOn()
+            if let previous = queue.previous { queue.begin(previous.item, previous.key, .back) }
+        }
+        let later = (0..<15).compactMap { _ in queue.goOn() }
+        for start in [0, 5, 10] { #expect(Set(later[start..<start + 5]).count == 5, "\(later)") }
     }
 
     @Test func severalAreAddedInTheirOrder() throws {
