@@ -42,6 +42,7 @@ import Testing
         #expect(heard.strength(from: silence + 2.1 / rate, to: silence + 2.2 / rate) < 0.05)
         // And the place is that of what is heard.
         #expect(moments.gap(from: silence + 0.5 / rate) { 6 + ($0 - silence) * rate } < 0.15)
+        try await until("the jump") { rig.reports.all.contains { $0.word == .skipped } }
         #expect(rig.reports.all.filter { $0.word == .skipped }.count == 1)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GStreamer
 
 /// A load whose pipeline's words are handed on one by one: what comes at the wrong moment can be brought about.
-@Suite struct TurnTests {
+@Suite struct WrongMomentTests {
     private struct Rig {
         let reports = Reports()
         let notes = Locked<[(note: Note, stamp: UInt64)]>([])
