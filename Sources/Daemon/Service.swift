@@ -262,15 +262,16 @@ internal import Store
         let changes = new.changes(since: shown)
         // Cinnamon and BlueZ put the position to 0 at each Metadata, also where only a cover has come.
         let isRedrawn = changes.last == "Metadata" && shown.trackID != MPRISName.noTrack
-        var seeked = (seeked || isRedrawn || isElsewhere(than: position)) && !isBetween
+        let seeked = (seeked || isRedrawn || isElsewhere(than: position)) && !isBetween
         let halts = shown.status == .playing && new.status != .playing
         shown = new
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
             if !changes.isEmpty { followed.heard(new, at: time.now.monotonic) }
             // A wrong place would stand there for as long as the pause lasts.
-            if halts, !isBetween { seeked = seeked || followed.isAstray(from: partPosition, at: time.now.monotonic) }
-            if seeked, player.item != nil { emitSeeked() }
+            let isLeftAstray =
+                halts && !isBetween && followed.isAstray(from: partPosition, at: time.now.monotonic)
+            if seeked || isLeftAstray, player.item != nil { emitSeeked() }
         }
         announceLists()
         if !changes.isEmpty || seeked { announceStatus() }

@@ -223,16 +223,11 @@ final class Needle: Sendable {
     }
 
     /// From now on this is the answer, whatever the pipeline says: the end, or where it failed.
-    func hold(at place: BookTime?) {
-        state.withLock { $0.held = place ?? $0.held ?? $0.floor }
-    }
-
-    /// Everything has been heard.
-    /// - Parameter aim: the number of the last seek that the gstreamer thread knows of.
-    /// - Returns: false if another has been asked for: that is where it goes on.
-    func hold(atEnd place: BookTime?, after aim: Int) -> Bool {
+    /// - Parameter aim: the number of the last seek that the gstreamer thread knows of; nil: whatever was asked for.
+    /// - Returns: false if another has been asked for: that stays the answer.
+    @discardableResult func hold(at place: BookTime?, after aim: Int? = nil) -> Bool {
         state.withLock { state in
-            guard state.aim == aim else { return false }
+            guard aim == nil || aim == state.aim else { return false }
             state.held = place ?? state.held ?? state.floor
             return true
         }

@@ -268,7 +268,6 @@ final class Turn {
             guard stamp == since, isFilling, case .steady = phase else { return }
             isFilling = false
             applyPlaying()
-            watchSupply()
         }
     }
 
@@ -359,8 +358,12 @@ final class Turn {
             return open(Reel.Spot(track: track + 1, offset: .zero), for: phase.purpose ?? .goOn)
         }
         let end = needle.reel.end > .zero ? needle.reel.end : played
-        phase = needle.hold(atEnd: end, after: aim) ? .ended : .steady
-        guard case .ended = phase else { return }
+        guard needle.hold(at: end, after: aim) else {
+            // The listener goes elsewhere: that order is the next.
+            phase = .steady
+            return
+        }
+        phase = .ended
         wantsToPlay = false
         pipeline.set(playing: false)
         report(EngineReport(load, .ended))

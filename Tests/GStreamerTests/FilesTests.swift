@@ -6,12 +6,6 @@ import Testing
 @testable import GStreamer
 
 @Suite struct FilesTests {
-    /// Three files of six seconds whose tone goes on from one to the next.
-    func threeParts(_ ending: String) throws -> [Track] {
-        files(
-            try (0..<3).map { try Sounds.tone("part\($0).\(ending)", seconds: 6, offset: Double($0) * 6) }, seconds: 6)
-    }
-
     @Test(arguments: ["flac", "opus", "m4b", "mp3"], [1.0, 1.5])
     func filesFollowEachOtherWithoutAGap(_ ending: String, rate: Double) async throws {
         let rig = Rig("gapless-\(ending)-\(rate)")

@@ -96,9 +96,8 @@ import Testing
 
     @Test(arguments: [1.0, 1.5]) func aFileThatLiesInTheSinkIsNotHeardYet(rate: Double) async throws {
         // A machine that stands still for seconds does not come to the end of them.
-        let parts = try (0..<15).map { try Sounds.tone("part\($0).flac", seconds: 6, offset: Double($0) * 6) }
         let rig = rig("deep-\(rate)")
-        _ = try await rig.open(files(parts, seconds: 6), at: .seconds(3), rate: rate)
+        _ = try await rig.open(files(try parts(15, "flac"), seconds: 6), at: .seconds(3), rate: rate)
         for sight in try await sights(rig, until: 13) {
             #expect(sight.place - 3 <= sight.time.upperBound * rate + 0.1, "\(sight)")
         }

@@ -106,6 +106,14 @@ func files(_ paths: [String], seconds: Double) -> [Track] {
         tracks: paths.map { Track(start: .zero, duration: .seconds(seconds), audio: .file(path: $0)) })
 }
 
+/// Files of six seconds whose tone goes on from one to the next.
+/// - Returns: their paths.
+func parts(_ count: Int, _ ending: String) throws -> [String] {
+    try (0..<count).map { try Sounds.tone("part\($0).\(ending)", seconds: 6, offset: Double($0) * 6) }
+}
+
+func threeParts(_ ending: String) throws -> [Track] { files(try parts(3, ending), seconds: 6) }
+
 /// What a sound server says of how much it has played.
 @Suite struct StormTests {
     /// However often somebody asks: an answer is carried on by the clock for twenty milliseconds, but from the true place.

@@ -36,9 +36,7 @@ func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:],
     }
 
     @Test func filesOverHTTPFollowEachOther() async throws {
-        let parts = try (0..<2).map {
-            try Sounds.read(try Sounds.tone("part\($0).flac", seconds: 6, offset: Double($0) * 6))
-        }
+        let parts = try parts(2, "flac").map(Sounds.read)
         let server = try LoopbackServer { request in
             .bytes(LoopbackServer.file(parts[request.path == "/0" ? 0 : 1], type: "audio/flac", for: request))
         }

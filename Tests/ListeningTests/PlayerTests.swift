@@ -56,6 +56,12 @@ struct Desk {
 
     mutating func report(_ word: EngineReport.Word) { send(.report(EngineReport(player.load, word))) }
 
+    /// - Parameter landing: where the sound comes to instead.
+    mutating func seek(to place: Double, landing: Double? = nil) {
+        send(.seek(to: .seconds(place)))
+        report(.seeked(to: .seconds(landing ?? place)))
+    }
+
     mutating func open(_ item: Item, at place: BookTime = .zero) {
         send(.opening(play: true))
         send(.open(item, at: place, play: true, rate: 1))

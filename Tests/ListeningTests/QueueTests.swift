@@ -356,8 +356,7 @@ extension Queue {
 
     @Test func whatRepeatsDoesSoAlsoAfterAJumpToItsVeryEnd() {
         var desk = desk(at: 170, Lineup(loop: .track))
-        desk.send(.seek(to: .seconds(179.5)))
-        desk.report(.seeked(to: .seconds(179.5)))
+        desk.seek(to: 179.5)
         desk.pass(0.5)
         desk.report(.ended)
         #expect(desk.effects.contains(.reopen(emma.id, at: .seconds(120), play: true, after: .zero)))
