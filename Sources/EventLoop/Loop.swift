@@ -42,7 +42,10 @@ public enum Clock {
     }
 
     /// Microseconds.
-    fileprivate static var monotonic: Int64 { read(CLOCK_MONOTONIC) / 1000 }
+    fileprivate static var monotonic: Int64 { nanoseconds / 1000 }
+
+    /// Of CLOCK_MONOTONIC.
+    static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
 
     /// Nanoseconds.
     private static func read(_ clock: clockid_t) -> Int64 {

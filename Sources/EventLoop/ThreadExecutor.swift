@@ -82,7 +82,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
 }
 
 /// The kernel shows fifteen bytes of it in `ps -L` and in crash reports.
-private func setThreadName(_ name: String) {
+func setThreadName(_ name: String) {
     let path = "/proc/thread-self/comm"
     let descriptor = open(path, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import EventLoop
 import Glibc
 import Settings
 import Terminal
@@ -61,6 +62,7 @@ struct Dogear: DogearCommand {
 
     /// The program's start: the profile is taken out, and places such as `-30` are put behind `--`, for to the parser they look like options.
     static func main() {
+        usePool()
         var (profile, rest) = Terminal.Arguments.takingProfile(Array(CommandLine.arguments.dropFirst()))
         if let profile {
             do throws(ControlError) { _ = try Profile(profile) } catch {
