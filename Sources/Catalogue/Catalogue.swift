@@ -65,16 +65,21 @@ public final class Catalogue: Sendable {
         return configuration
     }
 
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+    /// Blocks whoever runs it, as ``write(_:)`` does.
+    @concurrent func read<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value
     ) async throws(CatalogueError) -> Value {
-        do { return try await database.read(body) } catch { throw failed(error) }
+        try attempt { try database.read(body) }
     }
 
-    func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+    @concurrent func write<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value
     ) async throws(CatalogueError) -> Value {
-        do { return try await database.write(body) } catch { throw failed(error) }
+        try attempt { try database.write(body) }
+    }
+
+    private func attempt<Value>(_ body: () throws -> Value) throws(CatalogueError) -> Value {
+        do { return try body() } catch { throw failed(error) }
     }
 
     /// One that turns out to be damaged is made anew at the next start.

@@ -1,5 +1,4 @@
 internal import CSecret
-internal import Dispatch
 internal import Listening
 
 /// One connection to the Secret Service, for one request: made, used and freed on the thread "secret".
@@ -196,7 +195,8 @@ private final class Limit: @unchecked Sendable {  // GCancellable is thread-safe
     let cancellable: UnsafeMutablePointer<GCancellable> = g_cancellable_new()
 
     init(milliseconds: Int) {
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+        Task.detached { [weak self] in
+            try? await Task.sleep(for: .milliseconds(milliseconds))
             self.map { g_cancellable_cancel($0.cancellable) }
         }
     }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import GRDB
 public import Listening
 internal import Synchronization
@@ -19,16 +18,18 @@ public final class Store: Sendable {
     public let notice: StoreNotice?
 
     private let path: String
-    private let line = DispatchQueue(label: "dogear.store")
+    /// What is given to it is done by one task, one after the other.
+    private let line: AsyncStream<@Sendable () -> Void>.Continuation
     private let keeper: Keeper
-    private let checkpointAfter: DispatchTimeInterval
-    private let retryAfter: DispatchTimeInterval
+    /// Nil: never.
+    private let checkpointAfter: Duration?
+    private let retryAfter: Duration
     private let onTrouble: @Sendable (StoreTrouble) -> Void
     private let given = Atomic<Int>(0)
 
     /// Opens the database, making it and its folder if they are missing: folder 0700, files 0600. A damaged one is set
     /// aside as `<path>.damaged-YYYYMMDD-HHMMSS` and ``notice`` says so. Blocks while it reads: not for the Loop.
-    /// - Parameter onTrouble: called from the database's thread when writes nobody waits for begin to fail, and when
+    /// - Parameter onTrouble: called on the database's line when writes nobody waits for begin to fail, and when
     ///   they work again.
     public static func open(
         at path: String, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
@@ -37,7 +38,7 @@ public final class Store: Sendable {
     }
 
     static func open(
-        at path: String, checkpointAfter: DispatchTimeInterval, retryAfter: DispatchTimeInterval = usualRetry,
+        at path: String, checkpointAfter: Duration?, retryAfter: Duration = usualRetry,
         onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws(StoreError) -> Store {
         do {
@@ -46,8 +47,8 @@ public final class Store: Sendable {
         } catch { throw StoreError(error, path: path) }
     }
 
-    private static let usualRetry = DispatchTimeInterval.seconds(5)
-    private static let rareRetry = DispatchTimeInterval.seconds(60)
+    private static let usualRetry = Duration.seconds(5)
+    private static let rareRetry = Duration.seconds(60)
 
     /// A journal in memory, for when its file cannot be opened, so that playing still works. All that can be read of the
     /// file is in it from the start, and it moves into the file soon after that can be opened again.
@@ -61,7 +62,7 @@ public final class Store: Sendable {
     }
 
     static func inMemory(
-        for path: String?, retryAfter: DispatchTimeInterval, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+        for path: String?, retryAfter: Duration, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws(StoreError) -> Store {
         do {
             let found = try path.flatMap { try Opening(path: $0).copyInMemory() }
@@ -73,8 +74,8 @@ public final class Store: Sendable {
     }
 
     private init(
-        _ queue: DatabaseQueue, _ path: String, _ notice: StoreNotice?, _ checkpointAfter: DispatchTimeInterval,
-        _ retryAfter: DispatchTimeInterval, _ refuge: Refuge?, _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+        _ queue: DatabaseQueue, _ path: String, _ notice: StoreNotice?, _ checkpointAfter: Duration?,
+        _ retryAfter: Duration, _ refuge: Refuge?, _ onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws {
         self.keeper = Keeper(queue, path, refuge: refuge)
         self.path = path
@@ -83,8 +84,13 @@ public final class Store: Sendable {
         self.retryAfter = retryAfter
         self.onTrouble = onTrouble
         self.deviceID = try queue.write { try Opening.deviceID($0) }
-        if refuge != nil { line.async { self.tryAgainLater() } }
+        let (works, line) = AsyncStream<@Sendable () -> Void>.makeStream()
+        self.line = line
+        Task.detached { for await work in works { work() } }
+        if refuge != nil { line.yield { self.tryAgainLater() } }
     }
+
+    deinit { line.finish() }
 
     /// Writes these in one transaction and returns at once: for the Loop. If that fails they are held in memory, for as
     /// long as the process lives, and tried again every five seconds until it works; `onTrouble` is told.
@@ -143,7 +149,7 @@ public final class Store: Sendable {
 
     private func enqueue(_ body: @escaping @Sendable () -> Void) {
         given.add(1, ordering: .relaxed)
-        line.async {
+        line.yield {
             body()
             self.given.subtract(1, ordering: .releasing)
         }
@@ -168,7 +174,7 @@ public final class Store: Sendable {
         leaveRefuge(isUrgent: false)
         // On a full disk what needs no more room is still written, until it does: that is not the end of it.
         if keeper.isFailing, !keeper.isInRefuge, !keeper.checkpointFailed, keeper.hasRoom { recovered() }
-        if !keeper.checkpointIsDue {
+        if let checkpointAfter, !keeper.checkpointIsDue {
             keeper.checkpointIsDue = true
             after(checkpointAfter) { store in
                 do { try store.checkpoint() } catch {
@@ -192,8 +198,9 @@ public final class Store: Sendable {
         }
     }
 
-    private func after(_ delay: DispatchTimeInterval, _ body: @escaping @Sendable (Store) -> Void) {
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+    private func after(_ delay: Duration, _ body: @escaping @Sendable (Store) -> Void) {
+        Task.detached { [weak self] in
+            try? await Task.sleep(for: delay)
             guard let self else { return }
             self.enqueue { body(self) }
         }

@@ -69,7 +69,7 @@ import TestSupport
             let paths = try Paths(environment: ["HOME": folder])
             let words = Words()
             // No checkpoint comes by itself: what the disk has is copied while nothing writes to it.
-            store = try Store.open(at: paths.database, checkpointAfter: .never) { trouble in
+            store = try Store.open(at: paths.database, checkpointAfter: nil) { trouble in
                 LoopActor.onLoop { words.service?.heard(trouble) }
             }
             let covers = CoverCache(folder: paths.covers)

@@ -37,7 +37,7 @@ import Testing
     @Test func flushPutsEverythingGivenBeforeIntoTheDatabase() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
-            let store = try Store.open(at: path, checkpointAfter: .never) { Issue.record("\($0)") }
+            let store = try Store.open(at: path, checkpointAfter: nil) { Issue.record("\($0)") }
             try await store.flush()
             for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
             _ = try await store.place(of: emma)
@@ -91,7 +91,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let path = "\(folder)/state.sqlite"
-            let store = try Store.open(at: path, checkpointAfter: .never, retryAfter: .milliseconds(1)) {
+            let store = try Store.open(at: path, checkpointAfter: nil, retryAfter: .milliseconds(1)) {
                 trouble.yield($0)
             }
             try await store.perform { db in
@@ -125,7 +125,7 @@ import Testing
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let folder = "\(outer)/state"
             let path = "\(folder)/state.sqlite"
-            var store: Store? = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            var store: Store? = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             try await store?.write(.place(place(ulysses, 30)), .rate(ulysses, 1.5))
             try await store?.flush()
             try await store?.write(.place(place(ulysses, 31)))
@@ -162,7 +162,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let path = "\(folder)/state.sqlite"
-            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            let store = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             try await store.write(.place(place(ulysses, 30)), .rate(ulysses, 1.5), .account(account("a")))
             try await store.flush()
             try await damage(path, "places")
@@ -203,7 +203,7 @@ import Testing
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let path = "\(folder)/state.sqlite"
             try await Store.open(at: path) { trouble.yield($0) }.write(.place(place(ulysses, 30)))
-            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            let store = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             truncate(path, 0)
             for second in 1...5 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
             try? await store.flush()
@@ -241,7 +241,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let path = "\(folder)/state.sqlite"
-            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            let store = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             for number in 0..<500 { store.post(.place(place(ItemID(source: "file", key: "\(number)"), 1))) }
             try await store.flush()
             #expect(try await store.places(of: [emma, ulysses]).isEmpty)
@@ -273,7 +273,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
-            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            let store = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             try await store.write(.account(account("a")))
             try await store.flush()
             try await damage(path, "places")
@@ -292,7 +292,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
-            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            let store = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             for second in 1...3 {
                 try await store.flush()
                 try await damage(path, "places")
@@ -316,7 +316,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
             let path = "\(folder)/\(String(repeating: "s", count: 230))"
-            let store = try Store.open(at: path, checkpointAfter: .never) { trouble.yield($0) }
+            let store = try Store.open(at: path, checkpointAfter: nil) { trouble.yield($0) }
             for number in 0..<500 { store.post(.place(place(ItemID(source: "file", key: "\(number)"), 1))) }
             try await store.flush()
             let before = try names(in: folder)

@@ -77,7 +77,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
             let whole = "\(folder)/whole.sqlite"
-            let store = try Store.open(at: whole, checkpointAfter: .never) { Issue.record("\($0)") }
+            let store = try Store.open(at: whole, checkpointAfter: nil) { Issue.record("\($0)") }
             for second in 1...100 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
             #expect(try await store.place(of: emma) == place(emma, 100))
             try FileManager.default.copyItem(atPath: whole + "-wal", toPath: path + "-wal")
