@@ -31,6 +31,8 @@ final class Feed: Sendable {
         /// The last answer: many small questions in a row are answered from it.
         var block: (offset: Int64, bytes: [UInt8])
         var want: Want?
+        /// Since when hardly anything was here that had not just come; nil: there is plenty.
+        var isShortSince: ContinuousClock.Instant?
         var failure: EngineFailure?
     }
 
@@ -38,10 +40,12 @@ final class Feed: Sendable {
     /// The length of what is presented.
     let size: Int64
     let fileSize: Int64
+    /// Bytes: about half a second.
+    private let plenty: Int64
     private let duration: BookTime
     private let reader: any ByteReader
     private let cut: Cut
-    /// Told when a question has not been answered for a while.
+    /// Told when hardly anything has been here for a while but what had just come, and again while that goes on.
     private let starves: @Sendable (Feed) -> Void
     private let state: Monitor<State>
 
@@ -59,6 +63,7 @@ final class Feed: Sendable {
         state = Monitor(State(block: (offset: opening.cut.byte, bytes: [])))
         fileSize = opening.size
         duration = opening.file.duration
+        plenty = duration > .zero ? max(4096, Int64(Double(fileSize) / duration.seconds / 2)) : 16_384
         size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
         self.starves = starves
         Self.open.withLock { $0[number] = self }
@@ -131,7 +136,7 @@ final class Feed: Sendable {
         if let have { return have }
         let here = reader.available(from: offset)
         let count = max(target.count, Int(min(here, Self.blockSize)))
-        switch ask(Want(offset: offset, count: count)) {
+        switch ask(Want(offset: offset, count: count), isShort: here < min(plenty, fileSize - offset)) {
         case .bytes(let bytes):
             let part = bytes.prefix(target.count)
             target.copyBytes(from: part)
@@ -147,12 +152,15 @@ final class Feed: Sendable {
         case interrupted
     }
 
-    private func ask(_ want: Want) -> Answer {
-        let ticket = state.withLock { state in
+    private func ask(_ want: Want, isShort: Bool) -> Answer {
+        let now = ContinuousClock.now
+        let (ticket, since) = state.withLock { state in
             state.ticket += 1
             state.answer = nil
             state.want = want
-            return state.ticket
+            // Small questions may each be answered soon, and all of them together too slowly.
+            state.isShortSince = isShort ? state.isShortSince ?? now : nil
+            return (state.ticket, state.isShortSince ?? now)
         }
         let reading = Task { [self] in
             do throws(EngineFailure) {
@@ -163,7 +171,8 @@ final class Feed: Sendable {
         }
         // Also of what is here: it may be gone again, and has to be fetched anew, before it is read.
         let watch = Task { [self] in
-            guard (try? await Task.sleep(for: Self.notice)) != nil else { return }
+            guard (try? await Task.sleep(until: since + Self.notice, clock: .continuous)) != nil else { return }
+            state.withLock { if $0.isShortSince == since { $0.isShortSince = .now } }
             starves(self)
         }
         defer { watch.cancel() }

@@ -108,7 +108,8 @@ import Testing
                 try await watch(house, "playing", mayWait: true) { $0.state == .playing }
                 took = seconds(ContinuousClock.now - back)
                 print("playing \(took) s after the server came back")
-                try await watch(house, "further on") { $0.position > dry.position + 2 }
+                // On a busy machine what comes first may be used up before there is more.
+                try await watch(house, "further on", mayWait: true) { $0.position > dry.position + 2 }
             }
             // A second and a half between two tries at most, and the first bytes.
             #expect(took < 3 * Double(Sanitizer.patience))

@@ -78,6 +78,35 @@ import Testing
         rig.engine.unload()
     }
 
+    /// Each sample is there soon after it was asked for, and all of them too late: a line that is slower than the sound.
+    @Test func whatComesTooSlowlyIsWaitedForAsWell() async throws {
+        let whole = try tone("m4b")
+        let gate = GatedBytes(whole, keeps: false)
+        let rig = try await rig("slow", gate)
+        gate.open(to: whole.count / 10)
+        rig.engine.play(rig.load)
+        // Three fifths of what is heard meanwhile, and more than a sample.
+        let portion = whole.count / Int(Self.seconds * 20) * 3 / 5
+        let opened = Locked(whole.count / 10)
+        let drip = Task {
+            while true {
+                try await Task.sleep(for: .milliseconds(50))
+                // Blocks may have been taken before the gate came down.
+                gate.open(
+                    to: opened.withLock { opened in
+                        opened = max(opened, gate.wanted ?? 0) + portion
+                        return opened
+                    })
+            }
+        }
+        defer { drip.cancel() }
+        #expect(try await rig.reports.next(rig.load) == .buffering(true))
+        let stood = try #require(rig.engine.position(rig.load))
+        let come = Double(opened.withLock { $0 }) / Double(whole.count) * Self.seconds
+        #expect(stood.seconds < come + 0.5)
+        rig.engine.unload()
+    }
+
     /// As when a disk fails, or memory was let go, between the look and the read.
     @Test func whatWasHereAMomentAgoIsWaitedForAsWell() async throws {
         let whole = try tone("mp3")

@@ -16,14 +16,17 @@ public final class GatedBytes: ByteShelf, ByteReader {
     private let bytes: [UInt8]
     private let stated: Int64
     private let claims: Bool
+    private let keeps: Bool
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - gate: how much of it is there.
     ///   - size: what it says of its length, if not the truth.
     ///   - claims: it says that all of it is there, wherever the gate is.
-    public init(_ bytes: [UInt8], gate: Int? = nil, size: Int? = nil, claims: Bool = false) {
+    ///   - keeps: what was given out once is so again, also behind the gate.
+    public init(_ bytes: [UInt8], gate: Int? = nil, size: Int? = nil, claims: Bool = false, keeps: Bool = true) {
         self.claims = claims
+        self.keeps = keeps
         self.bytes = bytes
         stated = Int64(size ?? bytes.count)
         state = Locked(
@@ -94,6 +97,7 @@ public final class GatedBytes: ByteShelf, ByteReader {
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: ticket) }?.1.resume(throwing: CancellationError())
         }
+        guard keeps else { return }
         state.withLock { state in
             state.given.replaceSubrange(bytes, with: repeatElement(true, count: bytes.count))
         }
