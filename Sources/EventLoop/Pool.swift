@@ -49,7 +49,9 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        locked { add(job) }
+        let wakes = locked { add(job) }
+        // Without the mutex, which who wakes up needs first.
+        if wakes { hasJobs.signal() }
     }
 
     func enqueue<C: Swift.Clock>(
@@ -77,21 +79,21 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
 
     // MARK: with the mutex
 
-    private func locked(_ body: () -> Void) {
+    private func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        body()
+        return body()
     }
 
-    private func add(_ job: UnownedJob) {
+    /// - Returns: whether a thread sleeps that has to be woken for it.
+    private func add(_ job: UnownedJob) -> Bool {
         if jobs.isEmpty { lastTaken = now }
         jobs.append(job)
-        if idle > 0 { hasJobs.signal() }
-        guard jobs.count > idle else { return }
-        if threads < usual, beginThread() { return }
-        guard !isWatched else { return }
-        isWatched = true
-        alarm()
+        if jobs.count > idle, threads >= usual || !beginThread(), !isWatched {
+            isWatched = true
+            alarm()
+        }
+        return idle > 0
     }
 
     /// - Returns: false if there is none to be had: those that are there have to do.
@@ -138,7 +140,7 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
             let time = now
             while let due = timers.last, due.at <= time {
                 timers.removeLast()
-                add(due.job)
+                if add(due.job) { hasJobs.signal() }
             }
             var next = timers.last?.at
             isWatched = jobs.count > idle && threads < Self.most

@@ -37,6 +37,35 @@ import Testing
         }
     }
 
+    /// Once what a pause brings is done, no thread of it does anything.
+    @Test func whatIsPausedIsNotWoken() async throws {
+        try await House.with(keyring: .absent) { house in
+            let daemon = try await house.daemon()
+            try await house.done("play", try book(in: house), "--at", "40")
+            try await house.status("on its way") { $0.position > 40.5 }
+            try await house.done("pause")
+            var last: [String: Int] = [:]
+            // Longer than the second after which libdispatch would look at its threads.
+            try await eventually("a while without waking", every: .milliseconds(1500)) {
+                let wakes = try wakes(of: daemon.pid)
+                defer { last = wakes }
+                return wakes == last ? true : nil
+            }
+        }
+    }
+
+    /// How often each thread has gone to sleep.
+    private func wakes(of process: Int32) throws -> [String: Int] {
+        let folder = "/proc/\(process)/task"
+        let threads = try FileManager.default.contentsOfDirectory(atPath: folder)
+        return threads.reduce(into: [:]) { wakes, thread in
+            // One that has ended meanwhile does nothing.
+            let status = (try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
+            wakes[thread] = line.flatMap { Int($0.filter(\.isNumber)) }
+        }
+    }
+
     @Test func launchersFindWhatWasPlayedHere() async throws {
         try await House.with(keyring: .absent) { house in
             let path = try book(in: house)
