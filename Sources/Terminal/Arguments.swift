@@ -4,7 +4,7 @@ public import Listening
 public enum Arguments {
     /// `seek -30` and the like: to an option parser `-30` looks like options, so it is put behind `--`.
     public static func guardingJumps(_ arguments: [String]) -> [String] {
-        guard let command = arguments.first, ["seek", "speed", "volume", "settings"].contains(command),
+        guard let command = arguments.first, ["seek", "speed", "volume", "settings", "sleep"].contains(command),
             !arguments.contains("--")
         else { return arguments }
         let guarded = arguments.filter(looksNegative)

@@ -7,7 +7,8 @@ struct ArgumentsTests {
         (["seek", "-30"], ["seek", "--", "-30"]), (["seek", "-1:00", "--json"], ["seek", "--json", "--", "-1:00"]),
         (["seek", "--", "-30"], ["seek", "--", "-30"]), (["seek", "+30"], ["seek", "+30"]),
         (["seek", "-h"], ["seek", "-h"]), (["play", "-30"], ["play", "-30"]),
-        (["settings", "skip", "-10"], ["settings", "skip", "--", "-10"]), ([], []),
+        (["settings", "skip", "-10"], ["settings", "skip", "--", "-10"]),
+        (["sleep", "-5"], ["sleep", "--", "-5"]), ([], []),
     ])
     func jumpsBackAreNoOptions(_ typed: [String], _ parsed: [String]) {
         #expect(Arguments.guardingJumps(typed) == parsed)
