@@ -12,7 +12,8 @@ private struct PoolFactory: ExecutorFactory {
     static var defaultExecutor: any TaskExecutor { Pool.shared }
 }
 
-/// A few threads that run what comes, in the order in which it comes, whatever its priority.
+/// A few threads that run what comes, in the order in which it comes, whatever its priority. Naps last for so much longer
+/// as the computer sleeps meanwhile.
 ///
 /// As many threads as there are processors are made as they are needed, and more if none of those has taken anything up
 /// for a moment: they may all be blocked by a file system. They end when they have had nothing to do for a while.
@@ -61,13 +62,13 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
         guard let delay = delay as? Duration else { preconditionFailure("a clock of its own kind: \(C.self)") }
         let (seconds, attoseconds) = delay.components
         // Centuries are enough.
-        let at = now + max(0, min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let at = now + max(0, min(max(seconds, -1), 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
         let job = UnownedJob(job)
         locked {
             // Behind those of the same moment, which were first.
             let index = timers.firstIndex { $0.at <= at } ?? timers.endIndex
             timers.insert((at, job), at: index)
-            if index == timers.endIndex - 1 { alarm() }
+            if index == timers.endIndex - 1 || !hasTimekeeper { alarm() }
         }
     }
 
@@ -90,13 +91,13 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
         if jobs.isEmpty { lastTaken = now }
         jobs.append(job)
         if jobs.count > idle, threads >= usual || !beginThread(), !isWatched {
-            isWatched = true
             alarm()
+            isWatched = hasTimekeeper
         }
         return idle > 0
     }
 
-    /// - Returns: false if there is none to be had: those that are there have to do.
+    /// - Returns: false if there is none to be had: those that are there have to do, and it is tried again.
     private func beginThread() -> Bool {
         lastTaken = now
         guard onOwnThread({ self.work() }) else { return false }
@@ -122,12 +123,18 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
                 pthread_mutex_lock(mutex)
                 continue
             }
+            let isNeeded = !timers.isEmpty && !hasTimekeeper
+            if isNeeded { alarm() }
             idle += 1
             var isLate = false
-            if threads > 1 { isLate = !hasJobs.wait(mutex, until: now + Self.longestIdle) } else { hasJobs.wait(mutex) }
+            if threads > 1 || isNeeded {
+                isLate = !hasJobs.wait(mutex, until: now + Self.longestIdle)
+            } else {
+                hasJobs.wait(mutex)
+            }
             idle -= 1
             // The last one stays.
-            if isLate, jobs.isEmpty, threads > 1 { break }
+            if isLate, jobs.isEmpty, threads > 1, !isNeeded { break }
         }
         threads -= 1
         pthread_mutex_unlock(mutex)
@@ -145,7 +152,12 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
             var next = timers.last?.at
             isWatched = jobs.count > idle && threads < Self.most
             if isWatched {
-                if time >= lastTaken + Self.patience { _ = beginThread() }
+                if time >= lastTaken + Self.patience {
+                    // Twice as many each time: the new ones may be blocked as soon.
+                    for _ in 0..<min(jobs.count - idle, max(1, threads), Self.most - threads) {
+                        guard beginThread() else { break }
+                    }
+                }
                 next = min(next ?? .max, lastTaken + Self.patience)
             }
             if let next { _ = hasTimers.wait(mutex, until: next) } else { hasTimers.wait(mutex) }

@@ -40,6 +40,10 @@ import Testing
         #expect(order == order.sorted())
     }
 
+    @Test func aNapUntilLongAgoEndsAtOnce() async throws {
+        try await Task(executorPreference: pool) { try await Task.sleep(for: .seconds(-10_000_000_000)) }.value
+    }
+
     @Test func aNapThatIsGivenUpEndsAtOnce() async {
         let begin = ContinuousClock.now
         let nap = Task(executorPreference: pool) { try await Task.sleep(for: .seconds(3600)) }
