@@ -63,7 +63,9 @@ final class Feed: Sendable {
         state = Monitor(State(block: (offset: opening.cut.byte, bytes: [])))
         fileSize = opening.size
         duration = opening.file.duration
-        plenty = duration > .zero ? max(4096, Int64(Double(fileSize) / duration.seconds / 2)) : 16_384
+        // What a server says of them may be nonsense.
+        let half = duration > .zero ? Double(fileSize) / duration.seconds / 2 : 16_384
+        plenty = Int64(half.clamped(to: 4096...262_144))
         size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
         self.starves = starves
         Self.open.withLock { $0[number] = self }
@@ -180,6 +182,7 @@ final class Feed: Sendable {
             if state.isClosed || state.isFlushing {
                 state.ticket += 1
                 state.want = nil
+                state.isShortSince = nil
                 return .interrupted
             }
             guard let answer = state.answer else { return nil }

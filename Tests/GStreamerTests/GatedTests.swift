@@ -120,6 +120,16 @@ import Testing
         rig.engine.unload()
     }
 
+    /// What a server says of size and length may fit nothing at all.
+    @Test func anImpossibleSizeIsNoCrash() async throws {
+        let gate = GatedBytes(try tone("mp3"), size: 9_999_999_999_999_999)
+        let rig = Rig("impossible", bytes: gate)
+        let tracks = streams(["gated://a"], seconds: 0.000_001)
+        rig.engine.load(rig.load, tracks: tracks, at: .zero, rate: 1, volume: 1)
+        _ = try await rig.word()
+        rig.engine.unload()
+    }
+
     @Test func aFailureComesAfterWhatWasHere() async throws {
         let whole = try tone("mp3")
         let gate = GatedBytes(whole)
