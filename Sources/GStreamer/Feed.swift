@@ -30,6 +30,8 @@ final class Feed: Sendable {
         var answer: Result<[UInt8], EngineFailure>?
         /// The last answer: many small questions in a row are answered from it.
         var block: (offset: Int64, bytes: [UInt8])
+        /// The end of what was last copied.
+        var copied: Int64 = 0
         var want: Want?
         /// Since when hardly anything was here that had not just come; nil: there is plenty.
         var isShortSince: ContinuousClock.Instant?
@@ -99,8 +101,12 @@ final class Feed: Sendable {
     /// file is not known to last.
     var ahead: BookTime? {
         guard fileSize > 0, duration > .zero else { return nil }
-        let place = state.withLock { $0.want?.offset ?? $0.block.offset + Int64($0.block.bytes.count) }
-        return .seconds(Double(reader.available(from: place)) / Double(fileSize) * duration.seconds)
+        let (end, left) = state.withLock { state in
+            if let want = state.want { return (want.offset, 0 as Int64) }
+            let end = state.block.offset + Int64(state.block.bytes.count)
+            return (end, (end - state.copied).clamped(to: 0...Int64(state.block.bytes.count)))
+        }
+        return .seconds(Double(left + reader.available(from: end)) / Double(fileSize) * duration.seconds)
     }
 
     /// Copies the bytes from `offset` on. Blocks until they are here, or nobody wants them any more.
@@ -131,6 +137,7 @@ final class Feed: Sendable {
             if skipped >= 0, skipped < state.block.bytes.count {
                 let part = state.block.bytes[Int(skipped)...].prefix(target.count)
                 target.copyBytes(from: part)
+                state.copied = offset + Int64(part.count)
                 return .bytes(part.count)
             }
             return state.failure == nil ? nil : .end
@@ -142,6 +149,7 @@ final class Feed: Sendable {
         case .bytes(let bytes):
             let part = bytes.prefix(target.count)
             target.copyBytes(from: part)
+            state.withLock { $0.copied = offset + Int64(part.count) }
             return part.isEmpty ? .end : .bytes(part.count)
         case .failed: return .end
         case .interrupted: return .interrupted
