@@ -17,7 +17,7 @@ private struct PoolFactory: ExecutorFactory {
 ///
 /// As many threads as there are processors are made as they are needed, and more if none of those has taken anything up
 /// for a moment: they may all be blocked by a file system. They end when they have had nothing to do for a while.
-final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // the mutex makes it true
+final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // the lock makes it true
     fileprivate static let shared = Pool()
 
     private static let most = 64
@@ -27,7 +27,7 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
     private static let longestIdle: Int64 = 5_000_000_000
 
     private let usual: Int
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let lock = Lock()
     private let hasJobs = Condition()
     private let hasTimers = Condition()
     private var jobs: ArraySlice<UnownedJob> = []
@@ -43,15 +43,12 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
 
     /// Lives as long as the process.
     /// - Parameter usual: how many threads it has before any is found blocked.
-    init(usual: Int = max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
-        self.usual = usual
-        pthread_mutex_init(mutex, nil)
-    }
+    init(usual: Int = max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { self.usual = usual }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let wakes = locked { add(job) }
-        // Without the mutex, which who wakes up needs first.
+        let wakes = lock.locked { add(job) }
+        // Without the lock, which who wakes up needs first.
         if wakes { hasJobs.signal() }
     }
 
@@ -64,7 +61,7 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
         // Centuries are enough.
         let at = now + max(0, min(max(seconds, -1), 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
         let job = UnownedJob(job)
-        locked {
+        lock.locked {
             // Behind those of the same moment, which were first.
             let index = timers.firstIndex { $0.at <= at } ?? timers.endIndex
             timers.insert((at, job), at: index)
@@ -78,13 +75,7 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
         enqueue(job, after: clock.now.duration(to: instant), tolerance: tolerance, clock: clock)
     }
 
-    // MARK: with the mutex
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
-    }
+    // MARK: with the lock
 
     /// - Returns: whether a thread sleeps that has to be woken for it.
     private func add(_ job: UnownedJob) -> Bool {
@@ -114,13 +105,13 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
 
     private func work() {
         setThreadName("pool")
-        pthread_mutex_lock(mutex)
+        lock.lock()
         while true {
             if let job = jobs.popFirst() {
                 lastTaken = now
-                pthread_mutex_unlock(mutex)
+                lock.unlock()
                 job.runSynchronously(on: asUnownedTaskExecutor())
-                pthread_mutex_lock(mutex)
+                lock.lock()
                 continue
             }
             let isNeeded = !timers.isEmpty && !hasTimekeeper
@@ -128,21 +119,21 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
             idle += 1
             var isLate = false
             if threads > 1 || isNeeded {
-                isLate = !hasJobs.wait(mutex, until: now + Self.longestIdle)
+                isLate = !hasJobs.wait(lock, until: now + Self.longestIdle)
             } else {
-                hasJobs.wait(mutex)
+                hasJobs.wait(lock)
             }
             idle -= 1
             // The last one stays.
             if isLate, jobs.isEmpty, threads > 1, !isNeeded { break }
         }
         threads -= 1
-        pthread_mutex_unlock(mutex)
+        lock.unlock()
     }
 
     private func keepTime() {
         setThreadName("timekeeper")
-        pthread_mutex_lock(mutex)
+        lock.lock()
         while true {
             let time = now
             while let due = timers.last, due.at <= time {
@@ -160,7 +151,7 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
                 }
                 next = min(next ?? .max, lastTaken + Self.patience)
             }
-            if let next { _ = hasTimers.wait(mutex, until: next) } else { hasTimers.wait(mutex) }
+            if let next { _ = hasTimers.wait(lock, until: next) } else { hasTimers.wait(lock) }
         }
     }
 
