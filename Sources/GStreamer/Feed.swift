@@ -30,21 +30,32 @@ final class Feed: Sendable {
         var answer: Result<[UInt8], EngineFailure>?
         /// The last answer: many small questions in a row are answered from it.
         var block: (offset: Int64, bytes: [UInt8])
-        /// The end of what was last copied.
-        var copied: Int64 = 0
+        /// The end of what was last given.
+        var given: Int64 = 0
         var want: Want?
         /// Since when hardly anything was here that had not just come; nil: there is plenty.
         var isShortSince: ContinuousClock.Instant?
         var failure: EngineFailure?
+
+        /// Copies as many of these as there is room for.
+        mutating func give(_ bytes: ArraySlice<UInt8>, at offset: Int64, to target: UnsafeMutableRawBufferPointer)
+            -> Int
+        {
+            let part = bytes.prefix(target.count)
+            target.copyBytes(from: part)
+            given = offset + Int64(part.count)
+            return part.count
+        }
     }
 
     let number: UInt64
     /// The length of what is presented.
     let size: Int64
-    let fileSize: Int64
+    private let fileSize: Int64
+    /// Bytes in a second, as though each had as many; nil when the file is not known to last.
+    private let rate: Double?
     /// Bytes: about half a second.
     private let plenty: Int64
-    private let duration: BookTime
     private let reader: any ByteReader
     private let cut: Cut
     /// Told when hardly anything has been here for a while but what had just come, and again while that goes on.
@@ -64,10 +75,9 @@ final class Feed: Sendable {
         cut = opening.cut
         state = Monitor(State(block: (offset: opening.cut.byte, bytes: [])))
         fileSize = opening.size
-        duration = opening.file.duration
-        // What a server says of them may be nonsense.
-        let half = duration > .zero ? Double(fileSize) / duration.seconds / 2 : 16_384
-        plenty = Int64(half.clamped(to: 4096...262_144))
+        let duration = opening.file.duration
+        rate = duration > .zero ? Double(fileSize) / duration.seconds : nil
+        plenty = Int64(Self.bytes(of: 0.5, at: rate) ?? 16_384)
         size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
         self.starves = starves
         Self.open.withLock { $0[number] = self }
@@ -97,16 +107,21 @@ final class Feed: Sendable {
     /// What is being waited for now.
     var want: Want? { state.withLock { $0.want } }
 
-    /// How much is here behind the last bytes that were asked for, in time as though each second had as many; nil when the
-    /// file is not known to last.
+    /// What a server says of size and duration may be nonsense.
+    private static func bytes(of seconds: Double, at rate: Double?) -> Int? {
+        rate.map { Int(($0 * seconds).clamped(to: 4096...262_144)) }
+    }
+
+    /// How much is here behind the last bytes that were asked for, in time as though each second had as many bytes; nil when
+    /// the file is not known to last.
     var ahead: BookTime? {
-        guard fileSize > 0, duration > .zero else { return nil }
+        guard let rate, rate > 0 else { return nil }
         let (end, left) = state.withLock { state in
             if let want = state.want { return (want.offset, 0 as Int64) }
             let end = state.block.offset + Int64(state.block.bytes.count)
-            return (end, (end - state.copied).clamped(to: 0...Int64(state.block.bytes.count)))
+            return (end, (end - state.given).clamped(to: 0...Int64(state.block.bytes.count)))
         }
-        return .seconds(Double(left + reader.available(from: end)) / Double(fileSize) * duration.seconds)
+        return .seconds(Double(left + reader.available(from: end)) / rate)
     }
 
     /// Copies the bytes from `offset` on. Blocks until they are here, or nobody wants them any more.
@@ -135,10 +150,7 @@ final class Feed: Sendable {
             if state.isClosed || state.isFlushing { return .interrupted }
             let skipped = offset - state.block.offset
             if skipped >= 0, skipped < state.block.bytes.count {
-                let part = state.block.bytes[Int(skipped)...].prefix(target.count)
-                target.copyBytes(from: part)
-                state.copied = offset + Int64(part.count)
-                return .bytes(part.count)
+                return .bytes(state.give(state.block.bytes[Int(skipped)...], at: offset, to: target))
             }
             return state.failure == nil ? nil : .end
         }
@@ -147,10 +159,8 @@ final class Feed: Sendable {
         let count = max(target.count, Int(min(here, Self.blockSize)))
         switch ask(Want(offset: offset, count: count), isShort: here < min(plenty, fileSize - offset)) {
         case .bytes(let bytes):
-            let part = bytes.prefix(target.count)
-            target.copyBytes(from: part)
-            state.withLock { $0.copied = offset + Int64(part.count) }
-            return part.isEmpty ? .end : .bytes(part.count)
+            let count = state.withLock { $0.give(bytes[...], at: offset, to: target) }
+            return count == 0 ? .end : .bytes(count)
         case .failed: return .end
         case .interrupted: return .interrupted
         }
@@ -213,9 +223,10 @@ final class Feed: Sendable {
         state.change { if $0.ticket == ticket { $0.answer = answer } }
     }
 
-    /// Waits until about so many bytes are here from what is waited for on, or nothing more comes.
-    func refill(_ count: Int) async {
+    /// Waits until about two seconds are here from what is waited for on, or nothing more comes.
+    func refill() async {
         guard let want else { return }
-        _ = try? await reader.read(at: want.offset, count: max(want.count, count))
+        let enough = Self.bytes(of: 2, at: rate) ?? 32_768
+        _ = try? await reader.read(at: want.offset, count: max(want.count, enough))
     }
 }

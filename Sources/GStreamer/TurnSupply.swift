@@ -94,8 +94,6 @@ extension Turn {
         isFilling = true
         satedLooks = 0
         applyPlaying()
-        let seconds = needle.reel.tracks[needle.lastTrack].duration.seconds
-        let enough = seconds > 0 ? (Double(feed.fileSize) / seconds * 2).clamped(to: 4096...262_144) : 32_768
         supplying = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -103,7 +101,7 @@ extension Turn {
                         post(.starving(feed: number), stamp)
                     }
                 }
-                await feed.refill(Int(enough))
+                await feed.refill()
                 group.cancelAll()
             }
             // One that was given up has not refilled anything.
