@@ -52,6 +52,13 @@ struct Monitor {
 
     func messages(from start: Int = 0) -> [Message] { lines.texts.dropFirst(start).compactMap(Message.init) }
 
+    /// What the player signalled, in order: `PropertiesChanged Metadata,Rate`, `Seeked`. A stream that had to be waited
+    /// for after a jump says Seeked once more when it goes on; that is one here.
+    func signals(from start: Int) throws -> [String] {
+        let all = try allSignals(from: start).filter { $0.interface == "Player" }.map(\.text)
+        return all.indices.filter { $0 == 0 || all[$0] != "Seeked" || all[$0 - 1] != "Seeked" }.map { all[$0] }
+    }
+
     /// The same without the Seeked that follows a halt where the sound came late, as on a busy machine, and tells who
     /// follows where it stands.
     /// - Parameter place: seconds of the track; one that tells another place stays.
@@ -63,13 +70,6 @@ struct Monitor {
             return seen
         }
         return seen.dropLast()
-    }
-
-    /// What the player signalled, in order: `PropertiesChanged Metadata,Rate`, `Seeked`. A stream that had to be waited
-    /// for after a jump says Seeked once more when it goes on; that is one here.
-    func signals(from start: Int) throws -> [String] {
-        let all = try allSignals(from: start).filter { $0.interface == "Player" }.map(\.text)
-        return all.indices.filter { $0 == 0 || all[$0] != "Seeked" || all[$0 - 1] != "Seeked" }.map { all[$0] }
     }
 
     /// What is signalled of lists: `TrackList TrackListReplaced`, `Playlists PropertiesChanged PlaylistCount`.

@@ -46,10 +46,10 @@ import Testing
                 _ signals: [String], lists: [String] = [], haltsInChapterAt start: Double? = nil, _ what: Comment
             ) async throws {
                 let end = try await monitor.mark()
-                var seen = try monitor.signals(from: mark)
-                if let start {
-                    seen = try monitor.signals(from: mark, haltedAt: try await house.status().position - start)
-                }
+                let seen =
+                    if let start {
+                        try monitor.signals(from: mark, haltedAt: try await house.status().position - start)
+                    } else { try monitor.signals(from: mark) }
                 #expect(seen == signals, what)
                 let tracks = try monitor.listSignals(from: mark).filter { $0.hasPrefix("TrackList") }
                 #expect(tracks == lists, what)
