@@ -124,7 +124,7 @@ static inline void dogear_remove_feature(void *factory) {
     gst_registry_remove_feature(gst_registry_get(), GST_PLUGIN_FEATURE(factory));
 }
 
-// The factory's name of an element, such as "souphttpsrc"; NULL if `object` is none.
+// The factory's name of an element, such as "filesrc"; NULL if `object` is none.
 static inline const char *dogear_factory_name(void *object) {
     if (!object || !GST_IS_ELEMENT(object)) return NULL;
     GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(object));

@@ -1,14 +1,12 @@
 internal import CGStreamer
 
-/// The element that pipelines read a ``Feed`` through: `dogear-feed://7` opens the feed with that number.
+/// The element that pipelines read a ``Feed`` through: `dogear-feed://7` opens the feed with that number, and
+/// `dogear-feed://7/hls/x/output-0.ts` what its playlist names so. It stands before GStreamer's own sources for http:
+/// a playlist may name what is elsewhere.
 ///
 /// A source of our own and not appsrc, whose queue keeps what came too late: after a seek appsrc of 1.22 may hand out
 /// bytes that were meant for the place before. Here each read waits for its own answer.
 enum ByteSource {
-    private static let scheme = "dogear-feed"
-
-    static func uri(of feed: Feed) -> String { "\(scheme)://\(feed.number)" }
-
     /// Makes the element known. Once, after GStreamer is initialised.
     static func register() {
         let type = g_type_register_static_simple(
@@ -25,14 +23,18 @@ enum ByteSource {
             interface.pointee.get_type = { _ in GST_URI_SRC }
             interface.pointee.get_protocols = { _ in ByteSource.protocols }
             interface.pointee.get_uri = { handler in
-                ByteSource.feed(UnsafeMutableRawPointer(handler)).map { g_strdup(ByteSource.uri(of: $0)) } ?? nil
+                ByteSource.feed(UnsafeMutableRawPointer(handler)).map { g_strdup($0.uri) } ?? nil
             }
-            interface.pointee.set_uri = { handler, uri, _ in
-                ByteSource.open(String(cString: uri!), in: UnsafeMutableRawPointer(handler!)) ? 1 : 0
+            interface.pointee.set_uri = { handler, uri, error in
+                if ByteSource.open(String(cString: uri!), in: UnsafeMutableRawPointer(handler!)) { return 1 }
+                // GStreamer frees one without looking.
+                g_set_error_literal(
+                    error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_REFERENCE.rawValue), "it is closed")
+                return 0
             }
         }
         g_type_add_interface_static(type, gst_uri_handler_get_type(), &handler)
-        gst_element_register(nil, "dogearsrc", guint(GST_RANK_PRIMARY.rawValue), type)
+        gst_element_register(nil, "dogearsrc", guint(GST_RANK_PRIMARY.rawValue) + 1, type)
     }
 
     // Set once, while the class is made.
@@ -40,9 +42,10 @@ enum ByteSource {
 
     /// NULL-terminated, kept for ever.
     nonisolated(unsafe) private static let protocols: UnsafePointer<UnsafePointer<gchar>?> = {
-        let list = UnsafeMutablePointer<UnsafePointer<gchar>?>.allocate(capacity: 2)
-        list[0] = UnsafePointer(g_strdup(scheme))
-        list[1] = nil
+        let schemes = [Feed.scheme, "http", "https"]
+        let list = UnsafeMutablePointer<UnsafePointer<gchar>?>.allocate(capacity: schemes.count + 1)
+        for (index, scheme) in schemes.enumerated() { list[index] = UnsafePointer(g_strdup(scheme)) }
+        list[schemes.count] = nil
         return UnsafePointer(list)
     }()
 
@@ -64,8 +67,8 @@ enum ByteSource {
         source.pointee.start = { source in ByteSource.feed(source) == nil ? 0 : 1 }
         source.pointee.is_seekable = { _ in 1 }
         source.pointee.get_size = { source, size in
-            guard let feed = ByteSource.feed(source) else { return 0 }
-            size!.pointee = guint64(feed.size)
+            guard let length = ByteSource.feed(source)?.size else { return 0 }
+            size!.pointee = guint64(length)
             return 1
         }
         source.pointee.unlock = { source in
@@ -77,7 +80,9 @@ enum ByteSource {
             return 1
         }
         source.pointee.fill = { source, offset, count, buffer in
-            ByteSource.fill(buffer!, from: ByteSource.feed(source), offset: offset, count: count)
+            let outcome = ByteSource.fill(buffer!, from: ByteSource.feed(source), offset: offset, count: count)
+            if outcome == GST_FLOW_ERROR { ByteSource.complain(UnsafeMutableRawPointer(source!)) }
+            return outcome
         }
     }
 
@@ -95,12 +100,21 @@ enum ByteSource {
             return GST_FLOW_OK
         // Also where the reader failed: what came before is played out, then the failure is told.
         case .end: return GST_FLOW_EOS
+        case .failed: return GST_FLOW_ERROR
         case .interrupted: return GST_FLOW_FLUSHING
         }
     }
 
+    /// Whoever reads a flow of errors waits for the reason.
+    private static func complain(_ source: UnsafeMutableRawPointer) {
+        gst_element_message_full(
+            source.assumingMemoryBound(to: GstElement.self), GST_MESSAGE_ERROR, dogear_resource_error(),
+            gint(GST_RESOURCE_ERROR_READ.rawValue), g_strdup("what is to be played cannot be had"), nil, #file,
+            #function, #line)
+    }
+
     private static func open(_ uri: String, in source: UnsafeMutableRawPointer) -> Bool {
-        guard let number = UInt64(uri.dropFirst(scheme.count + 3)), let feed = Feed.find(number) else { return false }
+        guard let feed = Feed.find(uri) else { return false }
         keep(feed, in: source)
         return true
     }

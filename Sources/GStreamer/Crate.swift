@@ -6,6 +6,8 @@ internal import Listening
 final class StreamFile: Sendable {
     let reader: any ByteReader
     let duration: BookTime
+    /// What is in it, if it is no audio itself.
+    let playlist: Playlist?
     private let known = Locked<Int64?>(nil)
     private let state = Locked(State())
 
@@ -15,9 +17,10 @@ final class StreamFile: Sendable {
         var memory: [UInt8] = []
     }
 
-    init(reader: any ByteReader, duration: BookTime) {
+    init(reader: any ByteReader, duration: BookTime, playlist: Playlist? = nil) {
         self.reader = reader
         self.duration = duration
+        self.playlist = playlist
     }
 
     /// Nil before the reader was asked.
@@ -33,14 +36,24 @@ final class StreamFile: Sendable {
     /// How to open it so that what is at `offset` is soon heard.
     func opening(at offset: BookTime) async throws(EngineFailure) -> Opening {
         let size = try await size()
+        guard let cut = try await cut(before: offset, size: size) else {
+            return Opening(whole: self, size: size, reachesAll: true)
+        }
+        return Opening(file: self, size: size, cut: cut, reachesAll: false)
+    }
+
+    private func cut(before offset: BookTime, size: Int64) async throws(EngineFailure) -> Cut? {
+        if let playlist {
+            let text = try await reader.read(at: 0, count: Int(min(size, Playlist.largest)))
+            playlist.keep(text)
+            return MediaPlaylist.cut(text, before: offset)
+        }
         let finder = await finder()
         let cut = try await finder.cut(before: offset)
         let memory = await finder.memory()
         // Nobody who listens waits for that.
         Task { await remember(memory) }
-        return Opening(
-            file: self, size: size, cut: cut ?? Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false),
-            reachesAll: cut == nil)
+        return cut
     }
 
     private func finder() async -> FrameFinder {
@@ -74,6 +87,19 @@ struct Opening: Sendable {
     /// Its demuxer finds any place by itself, at once and exactly.
     let reachesAll: Bool
 
+    init(file: StreamFile, size: Int64, cut: Cut, reachesAll: Bool) {
+        self.file = file
+        self.size = size
+        self.cut = cut
+        self.reachesAll = reachesAll
+    }
+
+    /// From its first byte.
+    init(whole file: StreamFile, size: Int64, reachesAll: Bool) {
+        let start = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
+        self.init(file: file, size: size, cut: start, reachesAll: reachesAll)
+    }
+
     /// Added to what the pipeline counts, makes the time in the file.
     /// - Parameter first: what the pipeline counts at the very start. flacparse of 1.22 counts from the first frame it
     ///   sees, although each frame knows its time; should another take the frame's word, that is the time.
@@ -102,21 +128,17 @@ final class Crate: Sendable {
         self.starves = starves
     }
 
-    /// Playlists are not bytes to be read: GStreamer fetches them, and what they name.
-    func has(_ track: Int) -> Bool {
-        if case .stream(let stream) = reel.tracks[track].audio { !stream.isHLS } else { false }
-    }
-
     /// The last that was given to the pipeline.
     var feed: Feed? { state.withLock { $0.feed } }
 
     func file(_ track: Int) -> StreamFile? {
-        guard case .stream(let stream) = reel.tracks[track].audio, !stream.isHLS else { return nil }
+        guard case .stream(let stream) = reel.tracks[track].audio else { return nil }
         return state.withLock { state in
             guard !state.isClosed else { return nil }
             if let file = state.files[track] { return file }
-            let reader = shelf.reader(of: stream)
-            let file = StreamFile(reader: reader, duration: reel.tracks[track].duration)
+            let file = StreamFile(
+                reader: shelf.reader(of: stream), duration: reel.tracks[track].duration,
+                playlist: stream.isHLS ? Playlist(stream, shelf: shelf) : nil)
             state.files[track] = file
             return file
         }
@@ -141,8 +163,7 @@ final class Crate: Sendable {
     /// What a track that follows another is read through.
     func feedFromStart(of track: Int) -> Feed? {
         guard let file = file(track), let size = file.knownSize else { return nil }
-        let start = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
-        return feed(of: Opening(file: file, size: size, cut: start, reachesAll: false))
+        return feed(of: Opening(whole: file, size: size, reachesAll: false))
     }
 
     /// A feed for the pipeline; the one before has been read to its end or is not wanted any more.

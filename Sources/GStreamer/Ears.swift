@@ -14,8 +14,6 @@ final class Ears: Sendable {
     private let post: @Sendable (Note, UInt64) -> Void
     private let sink: ElementReference
     private let outlet: Outlet
-    /// What the pipeline is opening now: whose headers a new source is given.
-    private let opening = Locked<Audio?>(nil)
     /// What the sound server last said it plays through.
     private let device = Locked<String?>(nil)
     private let stirred = Atomic<UInt64>(0)
@@ -47,8 +45,6 @@ final class Ears: Sendable {
 
     func stir() { stirred.add(1, ordering: .relaxed) }
 
-    func willOpen(_ audio: Audio) { opening.withLock { $0 = audio } }
-
     func hear(_ message: UnsafeMutablePointer<GstMessage>) {
         let stamp = needle.stamp
         guard let note = Note(message, sink: sink.element, pipeline: outlet.pipeline.element) else { return }
@@ -69,15 +65,13 @@ final class Ears: Sendable {
                 guard needle.reel.isStream(track) || isBroken else { return false }
                 return needle.reel.isCutShort(track, at: position + .seconds(10))
             },
-            if: { track in (!crate.has(track) || crate.isReady(track)) && !crate.stamps.isGone(track) })
+            if: { track in (!needle.reel.isStream(track) || crate.isReady(track)) && !crate.stamps.isGone(track) })
         guard let next else { return }
         if let feed = crate.feedFromStart(of: next) {
             Pipeline.set(feed, on: outlet.pipeline.element)
-        } else {
-            let audio = needle.reel.tracks[next].audio
-            willOpen(audio)
+        } else if case .file(let path) = needle.reel.tracks[next].audio {
             crate.stamps.note(next)
-            Pipeline.set(audio, on: outlet.pipeline.element)
+            Pipeline.set(path: path, on: outlet.pipeline.element)
         }
     }
 
@@ -101,8 +95,6 @@ final class Ears: Sendable {
             if let type = crate.feed?.type { gst_util_set_object_arg(asGObject(element), "force-caps", type) }
         default: break
         }
-        guard case .stream(let stream) = opening.withLock({ $0 }) else { return }
-        if String(cString: factory) == "souphttpsrc" { Network.prepare(element, for: stream) }
     }
 
     /// A parser may have to read much of a file on a slow disk before anything comes of it.

@@ -13,26 +13,10 @@ extension Complaint {
     /// - Parameters:
     ///   - missing: what a plugin is missing for, if one is.
     ///   - track: the track this is about.
-    ///   - isFetched: GStreamer itself gets the track from a server.
-    func failure(missing: MissingPlugin?, track: Int, isFetched: Bool) -> EngineFailure {
+    func failure(missing: MissingPlugin?, track: Int) -> EngineFailure {
         if origin == .sink { return .noSink(reason: plain(text)) }
         if let missing { return missing.failure(track: track) }
-        if let failure = failureOfServer { return failure }
-        if isFetched, isOfConnection { return .unreachable(reason: reason) }
         return .unreadable(track: track, reason: reason)
-    }
-
-    private var failureOfServer: EngineFailure? {
-        guard origin == .http else { return nil }
-        switch (status, domain, code) {
-        case (404, _, _), (410, _, _): return .notFound
-        case (401, _, _), (403, _, _): return .refused
-        case (.some(let status), _, _) where status >= 400:
-            return .unreachable(reason: "the server answered \(status)")
-        case (_, .resource, Resource.notFound): return .notFound
-        case (_, .resource, Resource.notAuthorized): return .refused
-        default: return .unreachable(reason: reason)
-        }
     }
 
     /// Of GstResourceError and GstStreamError; the numbers are part of GStreamer's interface.
@@ -41,7 +25,6 @@ extension Complaint {
         static let busy = 4
         static let openRead = 5
         static let read = 9
-        static let notAuthorized = 15
     }
 
     private enum Stream {
@@ -50,17 +33,11 @@ extension Complaint {
         static let wrongType = 5
     }
 
-    /// souphttpsrc says no more than "Internal data stream error" when it cannot connect or does not trust the server.
-    private var isOfConnection: Bool {
-        domain == .resource || (domain == .stream && code == Stream.failed)
-    }
-
     /// The device of a sink belongs to another program.
     var isBusy: Bool { domain == .resource && code == Resource.busy }
 
     var reason: String {
         switch (origin, domain, code) {
-        case (.http, _, _): "the connection to the server failed or broke"
         case (.file, .resource, Resource.notFound): "the file is no longer there"
         case (.file, .resource, Resource.openRead): "the file may not be opened; check its permissions"
         case (.file, .resource, Resource.read): "the disk it is on cannot be read"

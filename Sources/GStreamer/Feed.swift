@@ -12,6 +12,8 @@ final class Feed: Sendable {
         /// So many bytes were copied, fewer than asked only at the end.
         case bytes(Int)
         case end
+        /// A segment that cannot be had: it is not to be passed over.
+        case failed
         /// The pipeline flushes or stops.
         case interrupted
     }
@@ -36,6 +38,10 @@ final class Feed: Sendable {
         /// Since when hardly anything was here that had not just come; nil: there is plenty.
         var isShortSince: ContinuousClock.Instant?
         var failure: EngineFailure?
+        /// Of a playlist: what was last asked for of all it names.
+        weak var segment: Feed?
+        /// Since when the server has not had it.
+        var isMissingSince: ContinuousClock.Instant?
 
         /// Copies as many of these as there is room for.
         mutating func give(_ bytes: ArraySlice<UInt8>, at offset: Int64, to target: UnsafeMutableRawBufferPointer)
@@ -49,8 +55,10 @@ final class Feed: Sendable {
     }
 
     let number: UInt64
-    /// The length of what is presented.
-    let size: Int64
+    /// What GStreamer asks for it by.
+    let uri: String
+    /// The length of what is presented; nil: it is seen at its end.
+    let size: Int64?
     private let fileSize: Int64
     /// Bytes in a second, as though each had as many; nil when the file is not known to last.
     private let rate: Double?
@@ -58,38 +66,80 @@ final class Feed: Sendable {
     private let plenty: Int64
     private let reader: any ByteReader
     private let cut: Cut
+    private let playlist: Playlist?
+    var isPlaylist: Bool { playlist != nil }
+    /// The playlist that names this.
+    private let list: Feed?
     /// Told when hardly anything has been here for a while but what had just come, and again while that goes on.
     private let starves: @Sendable (Feed) -> Void
     private let state: Monitor<State>
 
+    static let scheme = "dogear-feed"
     private static let numbers = Atomic<UInt64>(0)
     private static let open = Locked<[UInt64: Feed]>([:])
     /// As much as is taken at once of what is here.
     private static let blockSize: Int64 = 1 << 16
+    /// Of what is not known to last.
+    private static let plentyOfUnknown: Int64 = 16_384
     /// Shorter waits are nothing to speak of.
     private static let notice = Duration.milliseconds(100)
 
     init(_ opening: Opening, starves: @escaping @Sendable (Feed) -> Void) {
         number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
         reader = opening.file.reader
+        playlist = opening.file.playlist
+        list = nil
+        uri = "\(Self.scheme)://\(number)\(playlist?.path ?? "")"
         cut = opening.cut
         state = Monitor(State(block: (offset: opening.cut.byte, bytes: [])))
         fileSize = opening.size
         let duration = opening.file.duration
-        rate = duration > .zero ? Double(fileSize) / duration.seconds : nil
-        plenty = Int64(Self.bytes(of: 0.5, at: rate) ?? 16_384)
+        rate = duration > .zero && playlist == nil ? Double(fileSize) / duration.seconds : nil
+        plenty = Int64(Self.bytes(of: 0.5, at: rate) ?? Int(Self.plentyOfUnknown))
         size = Int64(cut.head.count) + max(0, opening.size - cut.byte)
         self.starves = starves
         Self.open.withLock { $0[number] = self }
     }
 
-    /// The open feed of this number.
-    static func find(_ number: UInt64) -> Feed? { open.withLock { $0[number] } }
+    /// What a playlist names.
+    private init(_ file: StreamFile, at uri: String, of list: Feed) {
+        number = list.number
+        self.uri = uri
+        reader = file.reader
+        playlist = nil
+        self.list = list
+        cut = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
+        state = Monitor(State(block: (offset: 0, bytes: [])))
+        fileSize = .max
+        size = nil
+        rate = nil
+        plenty = Self.plentyOfUnknown
+        starves = list.starves
+        list.state.change { $0.segment = self }
+    }
+
+    /// What GStreamer asks for by its address: an open feed, or what the playlist of one names.
+    static func find(_ uri: String) -> Feed? {
+        let start = "\(scheme)://"
+        guard uri.hasPrefix(start) else {
+            let list = open.withLock { $0.values.first { $0.playlist?.names(uri) ?? false } }
+            return list?.segment(at: uri, as: uri)
+        }
+        let rest = uri.dropFirst(start.count)
+        let number = rest.prefix { $0 != "/" }
+        guard let feed = UInt64(number).flatMap({ number in open.withLock { $0[number] } }) else { return nil }
+        return feed.uri == uri ? feed : feed.segment(at: String(rest.dropFirst(number.count)), as: uri)
+    }
+
+    private func segment(at address: String, as uri: String) -> Feed? {
+        playlist.map { Feed($0.segment(at: address), at: uri, of: self) }
+    }
 
     /// Lets go of whoever waits, for good.
     func close() {
         state.change { $0.isClosed = true }
-        Self.open.withLock { $0[number] = nil }
+        state.withLock { $0.segment }?.close()
+        if list == nil { Self.open.withLock { $0[number] = nil } }
     }
 
     func set(flushing: Bool) { state.change { $0.isFlushing = flushing } }
@@ -98,14 +148,18 @@ final class Feed: Sendable {
     /// end, of a file whose kind is known.
     var type: String? {
         guard cut.byte > 0 else { return nil }
+        if playlist != nil { return "application/x-hls" }
         if cut.head.starts(with: Array("OggS".utf8)) { return "application/ogg" }
         return cut.head.starts(with: Array("fLaC".utf8)) ? "audio/x-flac" : "audio/mpeg, mpegversion=(int)1"
     }
 
     /// Why it ends before its size; the first that the reader threw.
     var failure: EngineFailure? { state.withLock { $0.failure } }
-    /// What is being waited for now.
-    var want: Want? { state.withLock { $0.want } }
+    /// What is being waited for now, by itself or by the segment that is played.
+    var want: Want? {
+        let (want, segment) = state.withLock { ($0.want, $0.segment) }
+        return want ?? segment?.want
+    }
 
     /// What a server says of size and duration may be nonsense.
     private static func bytes(of seconds: Double, at rate: Double?) -> Int? {
@@ -138,6 +192,7 @@ final class Feed: Sendable {
             switch copy(to: rest, from: place) {
             case .bytes(let count): done += count
             case .end: return done > 0 ? .bytes(done) : .end
+            case .failed: return .failed
             case .interrupted: return .interrupted
             }
         }
@@ -152,7 +207,8 @@ final class Feed: Sendable {
             if skipped >= 0, skipped < state.block.bytes.count {
                 return .bytes(state.give(state.block.bytes[Int(skipped)...], at: offset, to: target))
             }
-            return state.failure == nil ? nil : .end
+            // GStreamer may ask for a segment once more.
+            return state.failure == nil || list != nil ? nil : .end
         }
         if let have { return have }
         let here = reader.available(from: offset)
@@ -161,14 +217,14 @@ final class Feed: Sendable {
         case .bytes(let bytes):
             let count = state.withLock { $0.give(bytes[...], at: offset, to: target) }
             return count == 0 ? .end : .bytes(count)
-        case .failed: return .end
+        case .failed: return list == nil ? .end : .failed
         case .interrupted: return .interrupted
         }
     }
 
     private enum Answer {
         case bytes([UInt8])
-        case failed
+        case failed(EngineFailure)
         case interrupted
     }
 
@@ -184,7 +240,7 @@ final class Feed: Sendable {
         }
         let reading = Task { [self] in
             do throws(EngineFailure) {
-                take(.success(try await reader.read(at: want.offset, count: want.count)), for: ticket)
+                take(.success(try await read(want)), for: ticket)
             } catch {
                 take(.failure(error), for: ticket)
             }
@@ -212,11 +268,42 @@ final class Feed: Sendable {
                 return .bytes(bytes)
             case .failure(let failure):
                 state.failure = state.failure ?? failure
-                return .failed
+                return .failed(failure)
             }
         }
         if case .interrupted = answer { reading.cancel() }
+        if case .failed(let failure) = answer { list?.state.change { $0.failure = failure } }
         return answer
+    }
+
+    private func read(_ want: Want) async throws(EngineFailure) -> [UInt8] {
+        while true {
+            do throws(EngineFailure) {
+                let bytes = try await reader.read(at: want.offset, count: want.count)
+                list?.state.change { list in
+                    list.isMissingSince = nil
+                    list.failure = nil
+                }
+                return bytes
+            } catch {
+                guard error == .notFound, let list, await list.isExpected() else { throw error }
+            }
+        }
+    }
+
+    /// Whether a segment that the server does not have may be there by now; after a while.
+    private func isExpected() async -> Bool {
+        let (since, isFirst) = state.withLock { state in
+            defer { state.isMissingSince = state.isMissingSince ?? .now }
+            return (state.isMissingSince ?? .now, state.isMissingSince == nil)
+        }
+        guard since.duration(to: .now) < .seconds(Playlist.patience) else { return false }
+        if isFirst, await playlist?.isGone() ?? true {
+            // GStreamer asks three times more.
+            state.change { $0.isMissingSince = .now - .seconds(Playlist.patience) }
+            return false
+        }
+        return (try? await Task.sleep(for: .seconds(Playlist.pause))) != nil
     }
 
     private func take(_ answer: Result<[UInt8], EngineFailure>, for ticket: UInt64) {
@@ -225,8 +312,9 @@ final class Feed: Sendable {
 
     /// Waits until about two seconds are here from what is waited for on, or nothing more comes.
     func refill() async {
-        guard let want else { return }
+        let (want, segment) = state.withLock { ($0.want, $0.segment) }
+        guard let want else { return await segment?.refill() ?? () }
         let enough = Self.bytes(of: 2, at: rate) ?? 32_768
-        _ = try? await reader.read(at: want.offset, count: max(want.count, enough))
+        _ = try? await read(Want(offset: want.offset, count: max(want.count, enough)))
     }
 }

@@ -32,11 +32,10 @@ public actor GStreamerInspector: Inspector {
         _ = Library.ready
         let file = StreamFile(reader: shelf.reader(of: stream), duration: .zero)
         defer { file.close() }
-        let whole = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
-        let feed = Feed(Opening(file: file, size: try await file.size(), cut: whole, reachesAll: true)) { _ in }
+        let feed = Feed(Opening(whole: file, size: try await file.size(), reachesAll: true)) { _ in }
         defer { feed.close() }
         do throws(EngineFailure) {
-            return try discover(ByteSource.uri(of: feed), within: [Self.limit])
+            return try discover(feed.uri, within: [Self.limit])
         } catch { throw feed.failure ?? error }
     }
 
@@ -67,7 +66,7 @@ public actor GStreamerInspector: Inspector {
     }
 
     private func failure(_ error: UnsafeMutablePointer<GError>?) -> EngineFailure {
-        Complaint(error, origin: .file).failure(missing: nil, track: 0, isFetched: false)
+        Complaint(error, origin: .file).failure(missing: nil, track: 0)
     }
 
     private func missing(_ info: OpaquePointer) -> MissingPlugin? {

@@ -30,8 +30,7 @@ extension GStreamerEngine {
         ("opus", "gstreamer1.0-plugins-base", ["opusdec", "avdec_opus"]),
         ("ogg vorbis", "gstreamer1.0-plugins-base", ["vorbisdec", "avdec_vorbis"]),
         ("flac", "gstreamer1.0-plugins-good", ["flacdec", "avdec_flac"]),
-        ("transcoded streams over http", "gstreamer1.0-plugins-good", ["souphttpsrc", "curlhttpsrc"]),
-        ("transcoded streams (HLS)", "gstreamer1.0-plugins-bad", ["hlsdemux", "hlsdemux2"]),
+        ("transcoded streams (HLS)", "gstreamer1.0-plugins-bad", ["hlsdemux"]),
         ("other speeds without other pitch", "gstreamer1.0-plugins-good", ["scaletempo"]),
     ]
 

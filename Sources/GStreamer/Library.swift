@@ -8,6 +8,7 @@ enum Library {
     static let ready: Void = {
         gst_init(nil, nil)
         ByteSource.register()
+        for source in ["souphttpsrc", "curlhttpsrc"] { doWithout(source) }
         prefer("faad", to: "avdec_aac")
     }()
 
@@ -30,14 +31,25 @@ enum Library {
     /// faad stops at a hole in a file that libav passes over: from now on this program does without it.
     /// - Returns: false if there is no other decoder, or that has been said before.
     static func doWithoutFaad() -> Bool {
-        guard Health.isThere("avdec_aac"), let faad = gst_element_factory_find("faad") else { return false }
-        defer { gst_object_unref(UnsafeMutableRawPointer(faad)) }
-        dogear_remove_feature(UnsafeMutableRawPointer(faad))
+        Health.isThere("avdec_aac") && doWithout("faad")
+    }
+
+    /// This program does not see it any more. Of http GStreamer knows only ``ByteSource``: no file makes it ask a server
+    /// behind our back.
+    /// - Returns: whether it was there.
+    @discardableResult private static func doWithout(_ element: String) -> Bool {
+        guard let factory = gst_element_factory_find(element) else { return false }
+        defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
+        dogear_remove_feature(UnsafeMutableRawPointer(factory))
         return true
     }
 }
 
 typealias Element = UnsafeMutablePointer<GstElement>
+
+func asGObject(_ element: Element) -> UnsafeMutablePointer<GObject> {
+    UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self)
+}
 
 /// Keeps an element alive; GStreamer counts references atomically and lets any thread query and change properties.
 struct ElementReference: @unchecked Sendable {  // what we call on it is thread-safe in GStreamer

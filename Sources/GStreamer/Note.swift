@@ -24,7 +24,7 @@ enum Note: Sendable {
     /// Of our own making: the sound output has been opened, or not.
     case awake(Bool)
     /// Of our own making: nothing came of opening a file for too long, or it was the sound output's turn.
-    case overdue(isLast: Bool)
+    case overdue
     /// Of our own making: the volume is to be said again.
     case volumeDue(isLast: Bool)
     /// How a stream's file is to be opened, or why it cannot be.
@@ -75,27 +75,23 @@ enum Note: Sendable {
 /// An error message. Its debug text stays behind: it has addresses in it.
 struct Complaint: Sendable, Hashable {
     enum Domain: Sendable, Hashable { case core, library, resource, stream, other }
-    enum Origin: Sendable, Hashable { case sink, http, file, faad, other }
+    enum Origin: Sendable, Hashable { case sink, file, faad, other }
 
     let domain: Domain
     let code: Int
     let text: String
     let origin: Origin
-    /// Of an HTTP answer, if there was one.
-    let status: Int?
 
-    init(domain: Domain, code: Int, text: String, origin: Origin, status: Int? = nil) {
+    init(domain: Domain, code: Int, text: String, origin: Origin) {
         self.domain = domain
         self.code = code
         self.text = text
         self.origin = origin
-        self.status = status
     }
 
     init(_ error: UnsafeMutablePointer<GError>?, origin: Origin) {
         (domain, code, text) = Self.facts(error)
         self.origin = origin
-        status = nil
     }
 
     /// autoaudiosink found no sink that works.
@@ -128,21 +124,12 @@ struct Complaint: Sendable, Hashable {
             origin = .sink
         } else {
             switch dogear_factory_name(source).map({ String(cString: $0) }) {
-            case "souphttpsrc": origin = .http
             case "filesrc": origin = .file
             case "faad": origin = .faad
             default: origin = .other
             }
         }
         (domain, code, text) = Self.facts(error)
-        var details: UnsafePointer<GstStructure>?
-        gst_message_parse_error_details(message, &details)
-        var status: guint = 0
-        if let details, gst_structure_get_uint(details, "http-status-code", &status) != 0, status > 0 {
-            self.status = Int(status)
-        } else {
-            self.status = nil
-        }
     }
 }
 
@@ -155,7 +142,7 @@ func asObject(_ element: Element) -> UnsafeMutablePointer<GstObject> {
 struct MissingPlugin: Sendable, Hashable {
     /// "MPEG-4 AAC decoder".
     let what: String
-    /// "decoder-audio/mpeg, mpegversion=(int)4", "urisource-https", "element-scaletempo".
+    /// "decoder-audio/mpeg, mpegversion=(int)4", "element-scaletempo".
     let detail: String
 
     init(what: String, detail: String) {
@@ -213,8 +200,8 @@ struct MissingPlugin: Sendable, Hashable {
             ("decoder-application/x-3gp", "good"), ("decoder-application/x-id3", "good"),
             ("decoder-video/x-matroska", "good"), ("decoder-audio/x-matroska", "good"),
             ("decoder-video/webm", "good"), ("decoder-audio/webm", "good"), ("decoder-video/x-flv", "good"),
-            ("decoder-video/x-msvideo", "good"), ("urisource-http", "good"), ("element-scaletempo", "good"),
-            ("element-souphttpsrc", "good"), ("element-autoaudiosink", "good"), ("element-pulsesink", "pulseaudio"),
+            ("decoder-video/x-msvideo", "good"), ("element-scaletempo", "good"),
+            ("element-autoaudiosink", "good"), ("element-pulsesink", "pulseaudio"),
             ("element-volume", "base"), ("element-audio", "base"), ("element-playbin", "base"),
             ("element-alsasink", "alsa"), ("element-pipewiresink", "pipewire"),
             ("decoder-application/x-hls", "bad"), ("decoder-application/dash", "bad"),

@@ -193,17 +193,13 @@ final class Pipeline {
         gst_object_unref(pad)
     }
 
-    static func set(_ audio: Audio, on playbin: Element) {
-        switch audio {
-        case .file(let path):
-            guard let uri = g_filename_to_uri(path, nil, nil) else { return }
-            dogear_set_string(playbin, "uri", uri)
-            g_free(uri)
-        case .stream(let stream): dogear_set_string(playbin, "uri", stream.url)
-        }
+    static func set(path: String, on playbin: Element) {
+        guard let uri = g_filename_to_uri(path, nil, nil) else { return }
+        dogear_set_string(playbin, "uri", uri)
+        g_free(uri)
     }
 
-    static func set(_ feed: Feed, on playbin: Element) { dogear_set_string(playbin, "uri", ByteSource.uri(of: feed)) }
+    static func set(_ feed: Feed, on playbin: Element) { dogear_set_string(playbin, "uri", feed.uri) }
 
     /// Whether its clock has, since the device was opened. It has to be asked as long as that is not yet so.
     func clockHasRunAway() -> Bool {
@@ -255,18 +251,17 @@ final class Pipeline {
 
     /// Opens one file from its start, paused, at rate 1. Comes after ``rewind()``.
     /// - Returns: false if that failed at once.
-    func open(_ audio: Audio) -> Bool {
+    func open(path: String) -> Bool {
         loudness.begin()
         ears.segments.reopen()
-        ears.willOpen(audio)
-        Self.set(audio, on: playbin)
+        Self.set(path: path, on: playbin)
         return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
     }
 
     /// The same for a stream.
     func open(_ feed: Feed) -> Bool {
         loudness.begin()
-        ears.segments.reopen()
+        ears.segments.reopen(isLed: feed.isPlaylist)
         Self.set(feed, on: playbin)
         return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
     }
@@ -298,6 +293,9 @@ final class Pipeline {
 
     /// See ``Ears/stirs``.
     var stirs: UInt64 { ears.stirs }
+
+    /// See ``SegmentMap/isLate``.
+    var isLate: Bool { ears.segments.isLate }
 
     /// How much longer there will be sound if nothing more is read.
     var supply: BookTime {

@@ -10,9 +10,14 @@ internal import Synchronization
 ///
 /// A demuxer that seeks to a page or frame before the target and says so has its segment made to start at the target,
 /// and what is before it dropped: heard exactly where it was asked for.
+///
+/// A multiplexer of transport streams leaves the decoder a lead, 0.7 s by ffmpeg, which hlsdemux takes for sound: the first
+/// buffer of all shows how long it is, and every later segment is made to begin behind it.
 final class SegmentMap: Sendable {
     /// An hour, in nanoseconds: a buffer that claims more does not know how long it is.
     static let longest: UInt64 = 3_600_000_000_000
+    /// What is longer was not sound in the recording either.
+    private static let longestLead: UInt64 = 3_000_000_000
 
     /// The segment on its way, as far as it matters here: where in the file it starts, in nanoseconds.
     struct Part: Equatable {
@@ -31,6 +36,8 @@ final class SegmentMap: Sendable {
         var zero: UInt64 = 0
         /// The running time up to which sound has come.
         var reached: UInt64 = 0
+        /// Added to the times of a stream makes those on its buffers; nil: its first buffer will tell.
+        var lead: UInt64? = 0
         /// The last segment as it went on, whole, and its number.
         var present: (segment: GstSegment, number: guint32)?
     }
@@ -50,8 +57,12 @@ final class SegmentMap: Sendable {
     }
 
     /// A file is opened from its start at rate 1.
-    func reopen() {
-        state.withLock { $0 = State() }
+    /// - Parameter isLed: its times may have a lead.
+    func reopen(isLed: Bool = false) {
+        state.withLock { state in
+            state = State()
+            if isLed { state.lead = nil }
+        }
         threshold.store(0, ordering: .relaxed)
         sounds.store(false, ordering: .relaxed)
     }
@@ -90,12 +101,16 @@ final class SegmentMap: Sendable {
     /// The running time up to which sound is on its way to the sink; nanoseconds.
     var reached: UInt64 { state.withLock { $0.reached } }
 
+    /// The times of what has come so far are too late by a lead: a seek to where it is puts them right.
+    var isLate: Bool { state.withLock { ($0.lead ?? 0) > 0 && $0.present?.segment.start == $0.present?.segment.time } }
+
     private func saw(buffer: UnsafeMutablePointer<GstBuffer>) {
         let (start, duration) = (UInt64(buffer.pointee.pts), UInt64(buffer.pointee.duration))
         guard start < .max / 4, duration < Self.longest else { return }
         state.withLock { state in
             guard let last = state.last?.went, start + duration > state.zero else { return }
             state.reached = last.base + UInt64(Double(start + duration - state.zero) / last.rate)
+            if state.lead == nil { state.lead = min(start - min(start, state.zero), Self.longestLead) }
         }
     }
 
@@ -109,6 +124,12 @@ final class SegmentMap: Sendable {
             guard segment.format == GST_FORMAT_TIME, segment.rate > 0 else { return }
             let number = gst_event_get_seqnum(event)
             let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
+            let lead = guint64(state.withLock { $0.lead } ?? 0)
+            if lead > 0 {
+                segment.start += lead
+                segment.position = segment.start
+                threshold.store(UInt64(segment.start), ordering: .relaxed)
+            }
             if let went {
                 if went.start > segment.time {
                     // Times on buffers and times in the stream differ by what an edit list cuts off.
@@ -124,7 +145,7 @@ final class SegmentMap: Sendable {
                 state.zero = UInt64(segment.start)
                 state.present = (segment, number)
             }
-            guard went != nil, let changed = gst_event_new_segment(&segment) else { return }
+            guard went != nil || lead > 0, let changed = gst_event_new_segment(&segment) else { return }
             gst_event_set_seqnum(changed, number)
             dogear_probe_replace_event(info, changed)
         default: break

@@ -210,30 +210,21 @@ final class Turn {
             // What is closed in the middle of a seek complains of that.
             guard stamp >= openedAt else { return }
             if complaint.origin == .faad, Library.doWithoutFaad() { return openAgain() }
-            let track = needle.lastTrack
-            let isFetched = needle.reel.isStream(track) && !isFed(track)
             // What GStreamer says of a file that broke off is not the reason.
-            fail(
-                crate.feed?.failure
-                    ?? complaint.failure(missing: missing, track: track, isFetched: isFetched))
+            fail(crate.feed?.failure ?? complaint.failure(missing: missing, track: needle.lastTrack))
         case .awake(let isOpen):
             guard stamp == since, case .waking(let spot, let purpose, let opening) = phase else { return }
             // The reason came before this, if there is one.
             guard isOpen else { return fail(.noSink(reason: "it does not open")) }
             openFile(opening, at: spot, for: purpose)
-        case .overdue(let isLast):
+        case .overdue:
             guard stamp == since else { return }
             if case .waking = phase { return failUnanswered() }
             guard case .opening(let spot, _) = phase else { return }
             if pipeline.isHeldUpBySink { return failUnanswered() }
-            guard isLast else { return }
-            let isFed = isFed(spot.track)
             // A reader says itself when there is no hope.
-            if isFed, crate.feed?.want != nil { return beginPatience(isFetched: false) }
-            fail(
-                needle.reel.isStream(spot.track) && !isFed
-                    ? .unreachable(reason: "the server sent too little for too long")
-                    : .unreadable(track: spot.track, reason: "it could not be opened; it may be damaged"))
+            if crate.feed?.want != nil { return beginPatience() }
+            fail(.unreadable(track: spot.track, reason: "it could not be opened; it may be damaged"))
         case .clockLost:
             guard case .steady = phase, wantsToPlay, !isFilling else { return }
             pipeline.set(playing: false)
@@ -271,8 +262,6 @@ final class Turn {
         }
     }
 
-    func isFed(_ track: Int) -> Bool { crate.has(track) }
-
     func start(of spot: Reel.Spot) -> BookTime { needle.reel.tracks[spot.track].start + spot.offset }
 
     func settled() {
@@ -282,11 +271,11 @@ final class Turn {
                 if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
-            if let opening, isFed(spot.track) {
+            if let opening, needle.reel.isStream(spot.track) {
                 let first = pipeline.outlet.filePosition.map { BookTime(microseconds: $0 / 1000) }
                 needle.count(from: opening.origin(first: first ?? .zero))
             }
-            if spot.offset > needle.origin || rate != 1 {
+            if spot.offset > needle.origin || rate != 1 || pipeline.isLate {
                 move(to: spot, for: purpose, isFresh: true)
             } else {
                 arrived(spot, purpose)
@@ -309,7 +298,7 @@ final class Turn {
         let isThere = said.map { isNear(target, $0) } ?? true
         // A pipeline without sound has come to nowhere, and calls that the end of the file.
         let isNowhere = !isThere && !pipeline.hasSound
-        if isNowhere, isFed(spot.track), let failure = crate.feed?.failure { return fail(failure, at: target) }
+        if isNowhere, let failure = crate.feed?.failure { return fail(failure, at: target) }
         let place = isThere || isNowhere ? target : said ?? target
         needle.settle(at: place, aim: purpose.aim)
         if isNowhere { needle.hold(at: place) }

@@ -21,7 +21,7 @@ extension Turn {
     /// begins.
     func isReachable(_ spot: Reel.Spot) -> Bool {
         guard needle.track == spot.track else { return false }
-        guard isFed(spot.track) else { return true }
+        guard needle.reel.isStream(spot.track) else { return true }
         var start = BookTime.zero
         if let reach, reach.track == spot.track {
             guard let from = reach.start else { return true }
@@ -56,7 +56,7 @@ extension Turn {
         pipelineRate = 1
         isFilling = false
         missing = nil
-        if isFed(spot.track) { find(spot, for: purpose) } else { open(nil, at: spot, for: purpose) }
+        if needle.reel.isStream(spot.track) { find(spot, for: purpose) } else { open(nil, at: spot, for: purpose) }
     }
 
     /// Asks the reader; what comes of it is heard as `found` or `lost`.
@@ -81,7 +81,7 @@ extension Turn {
     func open(_ opening: Opening?, at spot: Reel.Spot, for purpose: Purpose) {
         guard pipeline.isSinkClosed else { return openFile(opening, at: spot, for: purpose) }
         phase = .waking(spot, purpose, opening)
-        beginPatience(isFetched: false)
+        beginPatience()
         let stamp = since
         let post = self.post
         pipeline.openSink { post(.awake($0), stamp) }
@@ -89,15 +89,15 @@ extension Turn {
 
     func openFile(_ opening: Opening?, at spot: Reel.Spot, for purpose: Purpose) {
         phase = .opening(spot, purpose)
-        guard let opening else {
-            beginPatience(isFetched: needle.reel.isStream(spot.track))
+        beginPatience()
+        if case .file(let path) = needle.reel.tracks[spot.track].audio {
             crate.stamps.note(spot.track)
-            return opened { pipeline.open(needle.reel.tracks[spot.track].audio) }
+            return opened { pipeline.open(path: path) }
         }
+        guard let opening else { return }
         let feed = crate.feed(of: opening)
         reach = (spot.track, opening.reachesAll ? nil : opening.cut.time)
         self.opening = opening
-        beginPatience(isFetched: false)
         opened { pipeline.open(feed) }
     }
 
@@ -110,20 +110,16 @@ extension Turn {
         post(.complaint(Complaint(domain: .other, code: 0, text: "it cannot be opened", origin: .other)), since)
     }
 
-    /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short), and a
-    /// server may send just enough to stay within its time limit: neither must leave the listener waiting for ever. Nor
-    /// must a sound output that does not answer: it is waited for no longer than a file on disk.
-    func beginPatience(isFetched: Bool) {
+    /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short): that must
+    /// not leave the listener waiting for ever. Nor must a sound output that does not answer.
+    func beginPatience() {
         patience?.cancel()
         let stamp = since
         let post = self.post
-        let limit = isFetched ? max(90, openingLimit) : openingLimit
-        let first = openingLimit
+        let limit = openingLimit
         patience = Task {
-            guard (try? await Task.sleep(for: .seconds(first))) != nil else { return }
-            post(.overdue(isLast: limit == first), stamp)
-            guard limit > first, (try? await Task.sleep(for: .seconds(limit - first))) != nil else { return }
-            post(.overdue(isLast: true), stamp)
+            guard (try? await Task.sleep(for: .seconds(limit))) != nil else { return }
+            post(.overdue, stamp)
         }
     }
 
@@ -137,7 +133,7 @@ extension Turn {
         pipelineRate = rate
         self.isFresh = isFresh
         let offset = spot.offset - needle.origin
-        guard isFed(spot.track) else {
+        guard needle.reel.isStream(spot.track) else {
             beginVigil()
             if !pipeline.seek(to: offset, rate: rate) { refused(spot, purpose) }
             return

@@ -104,7 +104,6 @@ import Testing
         #expect(package("decoder-audio/x-flac") == "gstreamer1.0-plugins-good")
         #expect(package("decoder-video/quicktime") == "gstreamer1.0-plugins-good")
         #expect(package("decoder-application/x-hls") == "gstreamer1.0-plugins-bad")
-        #expect(package("urisource-https") == "gstreamer1.0-plugins-good")
         #expect(package("decoder-video/x-h264") == nil)
         #expect(MissingPlugin(what: "", detail: "decoder-video/x-h264").isVideo)
         #expect(!MissingPlugin(what: "", detail: "decoder-video/quicktime").isVideo)

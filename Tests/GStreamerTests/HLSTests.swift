@@ -1,0 +1,190 @@
+import EventLoop
+import Listening
+import TestSupport
+import Testing
+
+@testable import GStreamer
+
+/// Transcoded streams: HLS playlists and the segments they name.
+@Suite struct HLSTests {
+    /// A folder with a playlist of half a minute, made once for each `name`, and what serves it.
+    private func transcoded(
+        _ name: String, segments: Int
+    ) throws -> (folder: String, serve: @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer) {
+        let folder = "\(Sounds.folder)/\(name)"
+        let path = try Sounds.tone("http.m4b", seconds: 30)
+        try Sounds.run(["mkdir", "-p", folder])
+        try Sounds.run([
+            "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", path, "-c:a", "copy", "-f", "hls", "-hls_time",
+            "\(segments)", "-hls_playlist_type", "vod", "\(folder)/output.m3u8",
+        ])
+        return (
+            folder,
+            { request in
+                let name = request.path.split(separator: "/").last.map(String.init) ?? ""
+                guard let bytes = try? Sounds.read("\(folder)/\(name)") else {
+                    return .bytes(LoopbackServer.response("404 Not Found"))
+                }
+                let type = name.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
+                return .bytes(LoopbackServer.file(bytes, type: type, for: request))
+            }
+        )
+    }
+
+    @Test func aTranscodedStreamPlaysAndSeeks() async throws {
+        let server = try LoopbackServer(port: 0, transcoded("hls", segments: 6).serve)
+        let rig = Rig("hls")
+        let tracks = streams(["\(server.address)/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+        #expect(try await rig.open(tracks, at: .seconds(14.5)) == .seconds(14.5))
+        try await rig.play(until: .seconds(14.9))
+        let first = try #require(try rig.heard.original(at: 0.1))
+        // hlsdemux counts the multiplexer's delay of 0.7 s, which ffmpeg puts before the first sample, as sound.
+        #expect((14.5...14.7).contains(first), "\(first)")
+        rig.engine.seek(rig.load, to: .seconds(3))
+        #expect(try await rig.word() == .seeked(to: .seconds(3)))
+        #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
+    }
+
+    /// Every other segment of the playlist is on another server, which is not to see what opens ours.
+    @Test func headersGoToTheServerOfThePlaylistAlone() async throws {
+        let (folder, serve) = try transcoded("hls-two", segments: 3)
+        let other = try LoopbackServer(port: 0, serve)
+        let server = try LoopbackServer(port: 0, serve)
+        var number = 0
+        let playlist = String(decoding: try Sounds.read("\(folder)/output.m3u8"), as: UTF8.self)
+        let lines = playlist.split(separator: "\n").map { line in
+            if line.hasPrefix("#") { return String(line) }
+            number += 1
+            return number.isMultiple(of: 2) ? "\(other.address)/\(line)" : String(line)
+        }
+        try Sounds.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "\(folder)/output.m3u8")
+        let rig = Rig("hls-two")
+        let tracks = streams(["\(server.address)/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+        _ = try await rig.open(tracks, at: .zero)
+        try await rig.play(until: .seconds(14))
+        let segments = server.requests.filter { $0.path.hasSuffix(".ts") }
+        #expect(segments.count >= 2 && other.requests.count >= 2)
+        #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
+        #expect(other.requests.allSatisfy { $0.headers["x-key"] == nil })
+    }
+
+    private func track(_ server: LoopbackServer, headers: [String: String] = [:]) -> [Track] {
+        streams(["\(server.address)/output.m3u8"], seconds: 30, headers: headers, isHLS: true)
+    }
+
+    /// Real servers transcode from where the session begins, and have nothing before it.
+    @Test func nothingBeforeThePlaceIsAskedFor() async throws {
+        let server = try LoopbackServer(port: 0, transcoded("hls-late", segments: 3).serve)
+        let rig = Rig("hls-late")
+        _ = try await rig.open(track(server), at: .seconds(20.5))
+        try await rig.play(until: .seconds(21))
+        let segments = server.requests.map(\.path).filter { $0.hasSuffix(".ts") }
+        #expect(segments.first == "/output6.ts" && !segments.contains("/output0.ts"), "\(segments)")
+        // Back to what the playlist as it was opened does not have.
+        rig.engine.seek(rig.load, to: .seconds(4))
+        #expect(try await rig.word() == .seeked(to: .seconds(4)))
+        try await rig.play(until: .seconds(4.4))
+        let first = try #require(try rig.heard.original(at: 0.1))
+        #expect(abs(first - 4.1) < 0.06, "\(first)")
+        rig.engine.unload()
+    }
+
+    /// A segment's sound begins 0.7 s behind its start, and its last 0.7 s lie in the time of the next.
+    @Test func eachPlaceAroundASeamIsHeardWhereItIs() async throws {
+        let server = try LoopbackServer(port: 0, transcoded("hls-seams", segments: 3).serve)
+        for (number, place) in [0, 5.9, 8.4, 8.95, 9, 9.3, 9.65, 9.75].enumerated() {
+            let rig = Rig("hls-seam-\(number)")
+            let rate = number.isMultiple(of: 2) ? 1 : 1.5
+            _ = try await rig.open(track(server), at: .seconds(place), rate: rate)
+            try await rig.play(until: .seconds(place + 0.8), hearing: 0.4)
+            let opened = try #require(try rig.heard.original(at: 0.1))
+            #expect(abs(opened - place - 0.1 * rate) < 0.06, "\(place): \(opened)")
+            let next = place + 3
+            rig.engine.seek(rig.load, to: .seconds(next))
+            #expect(try await rig.word() == .seeked(to: .seconds(next)))
+            let before = try rig.heard.seconds
+            try await rig.play(until: .seconds(next + 0.8), hearing: before + 0.4)
+            let sought = try #require(try rig.heard.original(at: before + 0.15))
+            #expect((next - 0.05...next + 0.4).contains(sought), "\(next): \(sought)")
+            rig.engine.unload()
+        }
+    }
+
+    /// A server that has just been asked to transcode from there denies for a while that there is such a segment.
+    @Test func aSegmentThatIsNotThereYetIsWaitedFor() async throws {
+        let (_, serve) = try transcoded("hls-wait", segments: 3)
+        let isThere = Locked(false)
+        let asked = Monitor(0)
+        let server = try LoopbackServer(port: 0) { request in
+            guard request.path == "/output3.ts", !isThere.withLock({ $0 }) else { return serve(request) }
+            asked.change { $0 += 1 }
+            return .bytes(LoopbackServer.response("404 Not Found"))
+        }
+        let rig = Rig("hls-wait")
+        _ = try await rig.open(track(server), at: .seconds(6))
+        rig.engine.play(rig.load)
+        let word = try await rig.reports.next(rig.load)
+        try #require(word == .buffering(true), "\(word) at \(rig.engine.position(rig.load)?.seconds ?? -1)")
+        let stood = try #require(rig.engine.position(rig.load))
+        #expect(stood.seconds > 6.5 && stood.seconds <= 9.1, "\(stood)")
+        let count = asked.withLock { $0 }
+        try await eventually("asked again") { asked.withLock { $0 } >= count + 3 ? true : nil }
+        #expect(rig.engine.position(rig.load) == stood && rig.reports.all.last?.word == .buffering(true))
+        isThere.withLock { $0 = true }
+        #expect(try await rig.reports.next(rig.load) == .buffering(false))
+        try await rig.play(until: .seconds(12))
+        let heard = try rig.heard
+        for moment in stride(from: 0.2, to: 5.5, by: 0.25) {
+            let original = try #require(heard.original(at: moment))
+            #expect(abs(original - 6 - moment) < 0.1, "at \(moment): \(original)")
+        }
+        rig.engine.unload()
+    }
+
+    /// Nothing is passed over, and what came before is heard to its end.
+    @Test func aSegmentThatIsRefusedEndsItWhereItWas() async throws {
+        let (_, serve) = try transcoded("hls-refused", segments: 3)
+        let server = try LoopbackServer(port: 0) { request in
+            request.path == "/output3.ts" ? .bytes(LoopbackServer.response("403 Forbidden")) : serve(request)
+        }
+        let rig = Rig("hls-refused")
+        _ = try await rig.open(track(server), at: .seconds(6))
+        rig.engine.play(rig.load)
+        while true {
+            let word = try await rig.reports.next(rig.load)
+            if case .buffering = word { continue }
+            #expect(word == .failed(.refused))
+            break
+        }
+        let place = try #require(rig.engine.position(rig.load))
+        #expect((7...9.1).contains(place.seconds), "\(place)")
+        rig.engine.unload()
+    }
+
+    /// hlsdemux asks for it by a way of its own.
+    @Test func aListOfPlaylistsPlaysAsWell() async throws {
+        let (_, serve) = try transcoded("hls-list", segments: 3)
+        let server = try LoopbackServer(port: 0) { request in
+            guard request.path == "/list.m3u8" else { return serve(request) }
+            let list = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=64000\noutput.m3u8\n"
+            return .bytes(LoopbackServer.file(Array(list.utf8), type: "application/vnd.apple.mpegurl", for: request))
+        }
+        let rig = Rig("hls-list")
+        let tracks = streams(
+            ["\(server.address)/list.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+        _ = try await rig.open(tracks, at: .seconds(14.5))
+        try await rig.play(until: .seconds(15))
+        let first = try #require(try rig.heard.original(at: 0.1))
+        #expect(abs(first - 14.6) < 0.06, "\(first)")
+        #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
+        rig.engine.unload()
+    }
+
+    @Test func aPlaylistThatIsRefusedIsSaid() async throws {
+        let server = try LoopbackServer(port: 0) { _ in .bytes(LoopbackServer.response("403 Forbidden")) }
+        let rig = Rig("hls-none")
+        rig.engine.load(rig.load, tracks: track(server), at: .seconds(6), rate: 1, volume: 1)
+        #expect(try await rig.reports.nextWord(rig.load) == .failed(.refused))
+        rig.engine.unload()
+    }
+}
