@@ -3,6 +3,7 @@ internal import DBus
 internal import EventLoop
 internal import Folders
 internal import FoundationEssentials
+internal import Glibc
 internal import Listening
 internal import Logging
 internal import MPRIS
@@ -272,6 +273,9 @@ internal import Store
             let isLeftAstray =
                 halts && !isBetween && followed.isAstray(from: partPosition, at: time.now.monotonic)
             if seeked || isLeftAstray, player.item != nil { emitSeeked() }
+            // The kernel takes it that who has written to another is done, and leaves the bus daemon waiting for this thread's
+            // processor, which has a lot to do yet.
+            if !changes.isEmpty || seeked { sched_yield() }
         }
         announceLists()
         if !changes.isEmpty || seeked { announceStatus() }
