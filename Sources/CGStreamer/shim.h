@@ -74,6 +74,7 @@ typedef struct {
 // Kinds of elements are macros with shifts.
 static inline GstElementFactoryListType dogear_type_decoder(void) { return GST_ELEMENT_FACTORY_TYPE_DECODER; }
 static inline GstElementFactoryListType dogear_type_demuxer(void) { return GST_ELEMENT_FACTORY_TYPE_DEMUXER; }
+static inline GstElementFactoryListType dogear_type_source(void) { return GST_ELEMENT_FACTORY_TYPE_SRC; }
 
 static inline int dogear_is_sink(GstElement *element) {
     return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK) && !GST_IS_BIN(element);
@@ -118,6 +119,14 @@ static inline GQuark dogear_stream_error(void) { return GST_STREAM_ERROR; }
 
 static inline void dogear_rank_above(void *factory, void *other) {
     gst_plugin_feature_set_rank(factory, gst_plugin_feature_get_rank(other) + 1);
+}
+
+// Opens addresses, and not those of files alone.
+static inline int dogear_is_remote(void *factory) {
+    const gchar *const *schemes = gst_element_factory_get_uri_protocols(factory);
+    if (gst_element_factory_get_uri_type(factory) != GST_URI_SRC || !schemes) return 0;
+    while (*schemes && !strcmp(*schemes, "file")) schemes++;
+    return *schemes != NULL;
 }
 
 static inline void dogear_remove_feature(void *factory) {

@@ -158,7 +158,10 @@ final class Crate: Sendable {
     }
 
     /// Whether the track can be handed over without waiting for a server.
-    func isReady(_ track: Int) -> Bool { state.withLock { $0.files[track]?.knownSize != nil } }
+    func isReady(_ track: Int) -> Bool {
+        guard let file = state.withLock({ $0.files[track] }) else { return false }
+        return file.knownSize != nil && file.playlist == nil
+    }
 
     /// What a track that follows another is read through.
     func feedFromStart(of track: Int) -> Feed? {

@@ -40,8 +40,10 @@ final class Feed: Sendable {
         var failure: EngineFailure?
         /// Of a playlist: what was last asked for of all it names.
         weak var segment: Feed?
-        /// Since when the server has not had it.
-        var isMissingSince: ContinuousClock.Instant?
+        /// One that the server does not have, and since when.
+        var missing: (uri: String, since: ContinuousClock.Instant)?
+        /// The server has forgotten all that a playlist names.
+        var isGone = false
 
         /// Copies as many of these as there is room for.
         mutating func give(_ bytes: ArraySlice<UInt8>, at offset: Int64, to target: UnsafeMutableRawBufferPointer)
@@ -115,7 +117,11 @@ final class Feed: Sendable {
         rate = nil
         plenty = Self.plentyOfUnknown
         starves = list.starves
-        list.state.change { $0.segment = self }
+        let isClosed = list.state.withLock { state in
+            state.segment = self
+            return state.isClosed
+        }
+        if isClosed { state.change { $0.isClosed = true } }
     }
 
     /// What GStreamer asks for by its address: an open feed, or what the playlist of one names.
@@ -155,6 +161,8 @@ final class Feed: Sendable {
 
     /// Why it ends before its size; the first that the reader threw.
     var failure: EngineFailure? { state.withLock { $0.failure } }
+    /// Of a playlist that the server still has, it does not have all.
+    var lacksSegment: Bool { state.withLock { $0.failure == .notFound && $0.missing != nil && !$0.isGone } }
     /// What is being waited for now, by itself or by the segment that is played.
     var want: Want? {
         let (want, segment) = state.withLock { ($0.want, $0.segment) }
@@ -199,16 +207,20 @@ final class Feed: Sendable {
         return .bytes(done)
     }
 
+    /// What nobody wants any more. hlsdemux, which may be reading its playlist anew, takes nothing but an error for an
+    /// answer then, and holds up the pipeline until it has one.
+    private var closed: Outcome { playlist == nil ? .interrupted : .failed }
+
     /// - Parameter offset: in the file itself.
     private func copy(to target: UnsafeMutableRawBufferPointer, from offset: Int64) -> Outcome {
         let have: Outcome? = state.withLock { state in
-            if state.isClosed || state.isFlushing { return .interrupted }
+            if state.isFlushing || state.isClosed { return state.isFlushing ? .interrupted : closed }
             let skipped = offset - state.block.offset
             if skipped >= 0, skipped < state.block.bytes.count {
                 return .bytes(state.give(state.block.bytes[Int(skipped)...], at: offset, to: target))
             }
-            // GStreamer may ask for a segment once more.
-            return state.failure == nil || list != nil ? nil : .end
+            // GStreamer may ask for a playlist or a segment once more.
+            return state.failure == nil || list != nil || playlist != nil ? nil : .end
         }
         if let have { return have }
         let here = reader.available(from: offset)
@@ -218,7 +230,7 @@ final class Feed: Sendable {
             let count = state.withLock { $0.give(bytes[...], at: offset, to: target) }
             return count == 0 ? .end : .bytes(count)
         case .failed: return list == nil ? .end : .failed
-        case .interrupted: return .interrupted
+        case .interrupted: return state.withLock { $0.isClosed && !$0.isFlushing } ? closed : .interrupted
         }
     }
 
@@ -281,26 +293,31 @@ final class Feed: Sendable {
             do throws(EngineFailure) {
                 let bytes = try await reader.read(at: want.offset, count: want.count)
                 list?.state.change { list in
-                    list.isMissingSince = nil
+                    list.missing = nil
                     list.failure = nil
                 }
                 return bytes
             } catch {
-                guard error == .notFound, let list, await list.isExpected() else { throw error }
+                guard error == .notFound, let list, await list.isExpected(uri) else { throw error }
             }
         }
     }
 
     /// Whether a segment that the server does not have may be there by now; after a while.
-    private func isExpected() async -> Bool {
+    private func isExpected(_ uri: String) async -> Bool {
         let (since, isFirst) = state.withLock { state in
-            defer { state.isMissingSince = state.isMissingSince ?? .now }
-            return (state.isMissingSince ?? .now, state.isMissingSince == nil)
+            if let missing = state.missing, missing.uri == uri { return (missing.since, false) }
+            let now = ContinuousClock.now
+            state.missing = (uri, now)
+            return (now, true)
         }
         guard since.duration(to: .now) < .seconds(Playlist.patience) else { return false }
         if isFirst, await playlist?.isGone() ?? true {
             // GStreamer asks three times more.
-            state.change { $0.isMissingSince = .now - .seconds(Playlist.patience) }
+            state.change { state in
+                state.isGone = true
+                state.missing = (uri, .now - .seconds(Playlist.patience))
+            }
             return false
         }
         return (try? await Task.sleep(for: .seconds(Playlist.pause))) != nil

@@ -7,8 +7,8 @@ internal import Glibc
 enum Library {
     static let ready: Void = {
         gst_init(nil, nil)
+        doWithoutAddresses()
         ByteSource.register()
-        for source in ["souphttpsrc", "curlhttpsrc"] { doWithout(source) }
         prefer("faad", to: "avdec_aac")
     }()
 
@@ -34,14 +34,25 @@ enum Library {
         Health.isThere("avdec_aac") && doWithout("faad")
     }
 
-    /// This program does not see it any more. Of http GStreamer knows only ``ByteSource``: no file makes it ask a server
-    /// behind our back.
+    /// This program does not see it any more.
     /// - Returns: whether it was there.
-    @discardableResult private static func doWithout(_ element: String) -> Bool {
+    private static func doWithout(_ element: String) -> Bool {
         guard let factory = gst_element_factory_find(element) else { return false }
         defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
         dogear_remove_feature(UnsafeMutableRawPointer(factory))
         return true
+    }
+
+    /// GStreamer opens files, and what ``ByteSource`` gives it: no file that is really a list of addresses makes it ask a
+    /// server behind our back.
+    private static func doWithoutAddresses() {
+        let sources = gst_element_factory_list_get_elements(dogear_type_source(), GST_RANK_NONE)
+        defer { gst_plugin_feature_list_free(sources) }
+        var next = sources
+        while let node = next {
+            if dogear_is_remote(node.pointee.data) != 0 { dogear_remove_feature(node.pointee.data) }
+            next = node.pointee.next
+        }
     }
 }
 

@@ -13,6 +13,8 @@ enum Note: Sendable {
     case buffering(Int)
     case missingPlugin(MissingPlugin)
     case complaint(Complaint)
+    /// Of our own making: what came before it may be heard to its end by now.
+    case heardOut(Complaint)
     case clockLost
     case latency
     /// The sound server plays it through another device than this one now.

@@ -11,13 +11,13 @@ internal import Synchronization
 /// A demuxer that seeks to a page or frame before the target and says so has its segment made to start at the target,
 /// and what is before it dropped: heard exactly where it was asked for.
 ///
-/// A multiplexer of transport streams leaves the decoder a lead, 0.7 s by ffmpeg, which hlsdemux takes for sound: the first
+/// A multiplexer of transport streams leaves the decoder a lead, 0.7 s by ffmpeg and 5 by Audiobookshelf, which hlsdemux takes for sound: the first
 /// buffer of all shows how long it is, and every later segment is made to begin behind it.
 final class SegmentMap: Sendable {
     /// An hour, in nanoseconds: a buffer that claims more does not know how long it is.
     static let longest: UInt64 = 3_600_000_000_000
     /// What is longer was not sound in the recording either.
-    private static let longestLead: UInt64 = 3_000_000_000
+    private static let longestLead: UInt64 = 12_000_000_000
 
     /// The segment on its way, as far as it matters here: where in the file it starts, in nanoseconds.
     struct Part: Equatable {

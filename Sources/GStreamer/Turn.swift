@@ -210,8 +210,11 @@ final class Turn {
             // What is closed in the middle of a seek complains of that.
             guard stamp >= openedAt else { return }
             if complaint.origin == .faad, Library.doWithoutFaad() { return openAgain() }
+            if isToBeHeardOut { return tellLater(complaint) }
+            if isMissingTail { return streamEnded() }
             // What GStreamer says of a file that broke off is not the reason.
             fail(crate.feed?.failure ?? complaint.failure(missing: missing, track: needle.lastTrack))
+        case .heardOut(let complaint): if stamp == since { hear(.complaint(complaint), stamp: stamp) }
         case .awake(let isOpen):
             guard stamp == since, case .waking(let spot, let purpose, let opening) = phase else { return }
             // The reason came before this, if there is one.
@@ -224,7 +227,8 @@ final class Turn {
             if pipeline.isHeldUpBySink { return failUnanswered() }
             // A reader says itself when there is no hope.
             if crate.feed?.want != nil { return beginPatience() }
-            fail(.unreadable(track: spot.track, reason: "it could not be opened; it may be damaged"))
+            let reason = "it could not be opened; it may be damaged"
+            fail(crate.feed?.failure ?? .unreadable(track: spot.track, reason: reason))
         case .clockLost:
             guard case .steady = phase, wantsToPlay, !isFilling else { return }
             pipeline.set(playing: false)
@@ -332,8 +336,8 @@ final class Turn {
         let track = needle.track
         // Where nothing was played it is where it was to begin, whatever the pipeline says.
         let played = pipeline.hasSound ? pipeline.outlet.filePosition.map(needle.place) : aimed
-        if let failure = crate.feed?.failure { return fail(failure, at: played) }
-        let isShort = played.map { needle.reel.isCutShort(track, at: $0) } ?? false
+        if let failure = crate.feed?.failure, !isMissingTail { return fail(failure, at: played) }
+        let isShort = !isMissingTail && played.map { needle.reel.isCutShort(track, at: $0) } ?? false
         if needle.reel.isStream(track), isShort {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
@@ -356,6 +360,32 @@ final class Turn {
         wantsToPlay = false
         pipeline.set(playing: false)
         report(EngineReport(load, .ended))
+    }
+
+    /// A server that has begun to transcode off the grid of its playlist never makes the last segment, or less of it.
+    private var isMissingTail: Bool {
+        guard case .steady = phase, let feed = crate.feed, feed.lacksSegment, pipeline.hasSound,
+            let place = pipeline.outlet.filePosition.map(needle.place), let end = needle.reel.end(of: needle.track)
+        else { return false }
+        return end - place < Self.tail
+    }
+
+    /// Two segments of Audiobookshelf's.
+    private static let tail = BookTime.seconds(12)
+
+    /// Something failed that lies ahead of what is heard.
+    private var isToBeHeardOut: Bool {
+        guard case .steady = phase, isPlaying, let feed = crate.feed else { return false }
+        return feed.isPlaylist && feed.failure != nil && pipeline.supply > Self.reserve
+    }
+
+    private func tellLater(_ complaint: Complaint) {
+        let post = self.post
+        let stamp = since
+        Task {
+            try? await Task.sleep(for: .milliseconds(100))
+            post(.heardOut(complaint), stamp)
+        }
     }
 
     /// Tells what comes behind a silence that was left out when it is heard: it lies in the sink before.
