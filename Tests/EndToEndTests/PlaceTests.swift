@@ -135,7 +135,8 @@ import Testing
             // Who leaves makes room for the next.
             try await house.kill()
             let third = try await house.run(Child.built("dogear"), ["status"], environment: elsewhere)
-            #expect(third.code == 0 && third.output.contains("0:1"), "\(third)")
+            // On a busy machine it has played for a while by then.
+            #expect(third.code == 0 && third.output.contains(/0:[1-3]\d of 0:40/), "\(third)")
             await bus.stop()
         }
     }

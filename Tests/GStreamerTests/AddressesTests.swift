@@ -7,7 +7,7 @@ import Testing
 @Suite struct AddressesTests {
     @Test func noFileCanMakeItAskAServer() {
         Library.ready
-        for scheme in ["http", "https", "rtsp", "rtmp", "srt", "udp", "ftp", "smb", "fd"] {
+        for scheme in ["http", "https", "rtsp", "rtmp", "srt", "udp", "ftp", "smb"] {
             #expect(gst_element_make_from_uri(GST_URI_SRC, "\(scheme)://127.0.0.1:9/a", nil, nil) == nil, "\(scheme)")
         }
         let file = gst_element_make_from_uri(GST_URI_SRC, "file:///a", nil, nil)
