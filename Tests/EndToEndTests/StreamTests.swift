@@ -35,9 +35,11 @@ import Testing
 
     /// The first status that fits. Until then it plays, or waits where that is allowed; the place never goes back, and
     /// never on faster than time.
+    /// - Parameter slack: seconds it may be off. On a busy machine sound may be decoded a moment too late: then the place
+    ///   stands, and goes on where the clock is.
     @discardableResult
     private func watch(
-        _ house: House, _ what: String, mayWait: Bool = false, _ fits: (StatusReport) -> Bool
+        _ house: House, _ what: String, mayWait: Bool = false, slack: Double = 0.3, _ fits: (StatusReport) -> Bool
     ) async throws -> StatusReport {
         var (last, before) = (try await house.status().position, ContinuousClock.now)
         return try await eventually("a status that is \(what)") {
@@ -45,7 +47,7 @@ import Testing
             let status = try await house.status()
             #expect(status.state == .playing || mayWait && status.state == .buffering, "\(status)")
             let gone = seconds(ContinuousClock.now - before)
-            #expect((last - 0.3...last + gone + 0.3).contains(status.position), "\(last), \(gone) s: \(status)")
+            #expect((last - slack...last + gone + slack).contains(status.position), "\(last), \(gone) s: \(status)")
             (last, before) = (status.position, begin)
             return fits(status) ? status : nil
         }
@@ -334,10 +336,10 @@ import Testing
             try await house.done("play", "oddbook", "--at", "20")
             try await house.status("on its way") { $0.state == .playing && $0.position > 21 }
             await house.server.stop()
-            let dry = try await watch(house, "waiting", mayWait: true) { $0.state == .buffering }
+            let dry = try await watch(house, "waiting", mayWait: true, slack: 1) { $0.state == .buffering }
             #expect(dry.error == nil)
             _ = try await house.server.start()
-            try await watch(house, "further on", mayWait: true) { $0.position > dry.position + 5 }
+            try await watch(house, "further on", mayWait: true, slack: 1) { $0.position > dry.position + 5 }
             try await house.done("pause")
             try isWhole(try heard(house), from: 20, seams: 6)
         }
