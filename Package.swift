@@ -144,8 +144,9 @@ let package = Package(
         tests(
             "AudiobookshelfTests", "Audiobookshelf", "HTTP", "Listening", "EventLoop", "TestSupport",
             exclude: ["Fixtures"]),
-        tests("GStreamerTests", "GStreamer", "Listening", "EventLoop", "TestSupport"),
-        tests("LocalFilesTests", "LocalFiles", "EventLoop", "Folders", "Framing", "GStreamer", "Listening", "TestSupport"),
+        tests("GStreamerTests", "GStreamer", "CGStreamer", "Listening", "EventLoop", "TestSupport"),
+        tests(
+            "LocalFilesTests", "LocalFiles", "EventLoop", "Folders", "Framing", "GStreamer", "Listening", "TestSupport"),
         // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
         tests(
             "FaultTests", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop", "SDBus",

@@ -74,7 +74,6 @@ typedef struct {
 // Kinds of elements are macros with shifts.
 static inline GstElementFactoryListType dogear_type_decoder(void) { return GST_ELEMENT_FACTORY_TYPE_DECODER; }
 static inline GstElementFactoryListType dogear_type_demuxer(void) { return GST_ELEMENT_FACTORY_TYPE_DEMUXER; }
-static inline GstElementFactoryListType dogear_type_source(void) { return GST_ELEMENT_FACTORY_TYPE_SRC; }
 
 static inline int dogear_is_sink(GstElement *element) {
     return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK) && !GST_IS_BIN(element);

@@ -87,23 +87,21 @@ struct Opening: Sendable {
     /// Its demuxer finds any place by itself, at once and exactly.
     let reachesAll: Bool
 
-    init(file: StreamFile, size: Int64, cut: Cut, reachesAll: Bool) {
-        self.file = file
-        self.size = size
-        self.cut = cut
-        self.reachesAll = reachesAll
-    }
-
-    /// From its first byte.
-    init(whole file: StreamFile, size: Int64, reachesAll: Bool) {
-        let start = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
-        self.init(file: file, size: size, cut: start, reachesAll: reachesAll)
-    }
-
     /// Added to what the pipeline counts, makes the time in the file.
     /// - Parameter first: what the pipeline counts at the very start. flacparse of 1.22 counts from the first frame it
     ///   sees, although each frame knows its time; should another take the frame's word, that is the time.
     func origin(first: BookTime) -> BookTime { cut.hasOwnTimes && first > cut.time - .second ? .zero : cut.time }
+}
+
+extension Opening {
+    /// From its first byte.
+    init(whole file: StreamFile, size: Int64, reachesAll: Bool) {
+        self.init(file: file, size: size, cut: .wholly, reachesAll: reachesAll)
+    }
+}
+
+extension Cut {
+    static let wholly = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
 }
 
 /// The streams of one load that are open: the one being heard and the one after it.

@@ -110,7 +110,7 @@ final class Feed: Sendable {
         reader = file.reader
         playlist = nil
         self.list = list
-        cut = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
+        cut = .wholly
         state = Monitor(State(block: (offset: 0, bytes: [])))
         fileSize = .max
         size = nil

@@ -46,9 +46,9 @@ enum Library {
     /// GStreamer opens files, and what ``ByteSource`` gives it: no file that is really a list of addresses makes it ask a
     /// server behind our back.
     private static func doWithoutAddresses() {
-        let sources = gst_element_factory_list_get_elements(dogear_type_source(), GST_RANK_NONE)
-        defer { gst_plugin_feature_list_free(sources) }
-        var next = sources
+        let elements = gst_registry_get_feature_list(gst_registry_get(), gst_element_factory_get_type())
+        defer { gst_plugin_feature_list_free(elements) }
+        var next = elements
         while let node = next {
             if dogear_is_remote(node.pointee.data) != 0 { dogear_remove_feature(node.pointee.data) }
             next = node.pointee.next

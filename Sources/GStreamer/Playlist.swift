@@ -16,21 +16,22 @@ final class Playlist: Sendable {
     private let text = Locked<[UInt8]>([])
     /// The last few segments, by address: a seek among them asks for them once more.
     private let recent = Locked<[(url: String, file: StreamFile)]>([])
+    /// Scheme, host and port.
+    private let origin: String
     /// Path and query: what the playlist names is joined to that.
     let path: String
 
     init(_ stream: AudioStream, shelf: any ByteShelf) {
         self.stream = stream
         self.shelf = shelf
-        path = Self.split(stream.url).path
+        (origin, path) = Self.split(stream.url)
     }
 
     /// - Parameter address: a path, of the playlist's own server, or scheme and host as well.
     func segment(at address: String) -> StreamFile {
-        let own = Self.split(stream.url).origin
-        let url = address.hasPrefix("/") ? own + address : address
+        let url = address.hasPrefix("/") ? origin + address : address
         // What opens our server is not for others to see.
-        let isOwn = isOwn(url)
+        let isOwn = Self.split(url).origin.lowercased() == origin.lowercased()
         let segment = AudioStream(
             url: url, headers: isOwn ? stream.headers : [:], caFile: isOwn ? stream.caFile : nil)
         return recent.withLock { recent in
@@ -49,10 +50,6 @@ final class Playlist: Sendable {
             return error == .notFound || error == .refused
         }
         return false
-    }
-
-    private func isOwn(_ url: String) -> Bool {
-        Self.split(url).origin.lowercased() == Self.split(stream.url).origin.lowercased()
     }
 
     func keep(_ text: [UInt8]) { self.text.withLock { $0 = text } }

@@ -194,6 +194,16 @@ final class Turn {
         if waiting != nil, crate.feed?.want != nil { startWaitingSeek() }
     }
 
+    /// Of our own making, when the time has come: about what is open now, and only unless the task is cancelled.
+    @discardableResult func post(_ note: Note, after delay: Duration) -> Task<Void, Never> {
+        let post = self.post
+        let stamp = since
+        return Task {
+            guard (try? await Task.sleep(for: delay)) != nil else { return }
+            post(note, stamp)
+        }
+    }
+
     // MARK: what the pipeline says
 
     func hear(_ note: Note, stamp: UInt64) {
@@ -210,7 +220,10 @@ final class Turn {
             // What is closed in the middle of a seek complains of that.
             guard stamp >= openedAt else { return }
             if complaint.origin == .faad, Library.doWithoutFaad() { return openAgain() }
-            if isToBeHeardOut { return tellLater(complaint) }
+            if isToBeHeardOut {
+                post(.heardOut(complaint), after: .milliseconds(100))
+                return
+            }
             if isMissingTail { return streamEnded() }
             // What GStreamer says of a file that broke off is not the reason.
             fail(crate.feed?.failure ?? complaint.failure(missing: missing, track: needle.lastTrack))
@@ -336,8 +349,9 @@ final class Turn {
         let track = needle.track
         // Where nothing was played it is where it was to begin, whatever the pipeline says.
         let played = pipeline.hasSound ? pipeline.outlet.filePosition.map(needle.place) : aimed
-        if let failure = crate.feed?.failure, !isMissingTail { return fail(failure, at: played) }
-        let isShort = !isMissingTail && played.map { needle.reel.isCutShort(track, at: $0) } ?? false
+        let isComplete = isMissingTail
+        if let failure = crate.feed?.failure, !isComplete { return fail(failure, at: played) }
+        let isShort = !isComplete && played.map { needle.reel.isCutShort(track, at: $0) } ?? false
         if needle.reel.isStream(track), isShort {
             return fail(.unreachable(reason: "the stream ended early"), at: played)
         }
@@ -379,15 +393,6 @@ final class Turn {
         return feed.isPlaylist && feed.failure != nil && pipeline.supply > Self.reserve
     }
 
-    private func tellLater(_ complaint: Complaint) {
-        let post = self.post
-        let stamp = since
-        Task {
-            try? await Task.sleep(for: .milliseconds(100))
-            post(.heardOut(complaint), stamp)
-        }
-    }
-
     /// Tells what comes behind a silence that was left out when it is heard: it lies in the sink before.
     func tellJumps() {
         guard case .steady = phase else { return }
@@ -395,12 +400,7 @@ final class Turn {
         if isPast { report(EngineReport(load, .skipped)) }
         jump?.cancel()
         guard isPlaying, let next else { return }
-        let post = self.post
-        let stamp = since
-        jump = Task {
-            guard (try? await Task.sleep(for: .microseconds(next.microseconds + 1000))) != nil else { return }
-            post(.jumps, stamp)
-        }
+        jump = post(.jumps, after: .microseconds(next.microseconds + 1000))
     }
 
     func filled(_ percent: Int) {

@@ -72,7 +72,7 @@ extension Turn {
                 post(.lost(error), stamp)
             }
         }
-        sayIfSlow(stamp)
+        sayIfSlow()
     }
 
     /// The output first, where that is closed: the pipeline would open it on the thread that opens the file, and a sound
@@ -114,13 +114,7 @@ extension Turn {
     /// not leave the listener waiting for ever. Nor must a sound output that does not answer.
     func beginPatience() {
         patience?.cancel()
-        let stamp = since
-        let post = self.post
-        let limit = openingLimit
-        patience = Task {
-            guard (try? await Task.sleep(for: .seconds(limit))) != nil else { return }
-            post(.overdue, stamp)
-        }
+        patience = post(.overdue, after: .seconds(openingLimit))
     }
 
     /// - Parameter isFresh: the file was opened for this. One that has been played for a while may refuse to seek and
@@ -145,7 +139,7 @@ extension Turn {
         let stamp = since
         let post = self.post
         Task { if await !Seeker.shared.push(seek) { post(.refused, stamp) } }
-        sayIfSlow(stamp)
+        sayIfSlow()
     }
 
     func refused(_ spot: Reel.Spot, _ purpose: Purpose) {

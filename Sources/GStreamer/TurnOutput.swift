@@ -50,12 +50,7 @@ extension Turn {
     /// When it goes wrong it does so as sound goes on, and a moment later it shows.
     func watchClock() {
         clockCheck?.cancel()
-        let stamp = since
-        let post = self.post
-        clockCheck = Task {
-            guard (try? await Task.sleep(for: .milliseconds(250))) != nil else { return }
-            post(.clockDue, stamp)
-        }
+        clockCheck = post(.clockDue, after: .milliseconds(250))
     }
 
     /// Opens the output anew, with a new clock, where the sound was.

@@ -32,14 +32,7 @@ extension Turn {
         let isStorm = stops.count == 4 && now - stops[0] < 1_000_000
         let left = (isStorm ? Self.longRest : Self.rest) - BookTime(microseconds: now - last)
         guard left > .zero else { return false }
-        if resting == nil {
-            let post = self.post
-            let stamp = since
-            resting = Task {
-                guard (try? await Task.sleep(for: .microseconds(left.microseconds))) != nil else { return }
-                post(.rested, stamp)
-            }
-        }
+        if resting == nil { resting = post(.rested, after: .microseconds(left.microseconds)) }
         return true
     }
 
@@ -59,14 +52,8 @@ extension Turn {
     /// Looks whether there is enough, if anything is waited for: not at once, the clock may just be starting.
     func watchSupply(after delay: BookTime = .seconds(0.2)) {
         guard !isFilling, let feed = crate.feed, feed.want != nil else { return }
-        let number = feed.number
-        let post = self.post
-        let stamp = since
         supplying?.cancel()
-        supplying = Task {
-            guard (try? await Task.sleep(for: .microseconds(delay.microseconds))) != nil else { return }
-            post(.starving(feed: number), stamp)
-        }
+        supplying = post(.starving(feed: feed.number), after: .microseconds(delay.microseconds))
     }
 
     /// Stops the clock once what is on its way to the sink is nearly used up and more is being waited for; until then
@@ -111,13 +98,9 @@ extension Turn {
     }
 
     /// Says that it waits for bytes when a move takes long: the listener hears nothing meanwhile.
-    func sayIfSlow(_ stamp: UInt64) {
-        let post = self.post
+    func sayIfSlow() {
         isSlow = false
         supplying?.cancel()
-        supplying = Task {
-            guard (try? await Task.sleep(for: .milliseconds(500))) != nil else { return }
-            post(.slow, stamp)
-        }
+        supplying = post(.slow, after: .milliseconds(500))
     }
 }

@@ -31,13 +31,7 @@ extension Turn {
     private func nextLook() {
         looking?.cancel()
         guard isWatched else { return }
-        let pause = openingLimit / Double(Vigil.limit)
-        let stamp = since
-        let post = self.post
-        looking = Task {
-            guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
-            post(.look, stamp)
-        }
+        looking = post(.look, after: .seconds(openingLimit / Double(Vigil.limit)))
     }
 
     private var isWatched: Bool {

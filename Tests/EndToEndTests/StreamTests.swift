@@ -151,16 +151,21 @@ import Testing
         }
     }
 
+    /// While something plays.
+    private func forgottenSessionIsReopened(_ house: House) async throws {
+        house.server.restart()
+        house.server.forgetRequests()
+        let on = try await watch(house, "in a new session", mayWait: true) { _ in sessions(house) == 1 }
+        try await watch(house, "further on", mayWait: true) { $0.position > on.position + 3 }
+        let status = try await house.status()
+        #expect(status.error == nil && status.state == .playing)
+    }
+
     @Test func aForgottenSessionIsReopenedOnceItIsNeeded() async throws {
         try await listening { house, _ in
             try await house.done("play", "thunder")
             let known = try await house.status("on its way") { $0.position > 1 && ($0.buffered ?? 0) > 3 }
-            house.server.restart()
-            house.server.forgetRequests()
-            let on = try await watch(house, "in a new session", mayWait: true) { _ in sessions(house) == 1 }
-            try await watch(house, "further on", mayWait: true) { $0.position > on.position + 3 }
-            let status = try await house.status()
-            #expect(status.error == nil && status.state == .playing)
+            try await forgottenSessionIsReopened(house)
             // What was here is not fetched again.
             let here = Int((known.position + (known.buffered ?? 0)) * LongBooks.loudBytesPerSecond)
             #expect(asked(house).allSatisfy { $0.lowerBound > here - 200_000 }, "\(asked(house)), \(here)")
@@ -175,12 +180,7 @@ import Testing
         try await listening { house, _ in
             try await house.done("play", "oddbook", "--at", "20")
             try await house.status("on its way") { $0.state == .playing && $0.position > 21 }
-            house.server.restart()
-            house.server.forgetRequests()
-            let on = try await watch(house, "in a new session", mayWait: true) { _ in sessions(house) == 1 }
-            try await watch(house, "further on", mayWait: true) { $0.position > on.position + 3 }
-            let status = try await house.status()
-            #expect(status.error == nil && status.state == .playing)
+            try await forgottenSessionIsReopened(house)
         }
     }
 

@@ -1,5 +1,4 @@
 import EventLoop
-import Framing
 import Listening
 import TestSupport
 import Testing
@@ -12,8 +11,7 @@ import Testing
     @Test func whatIsAheadShrinksWithEveryQuestion() async throws {
         let size = 200_000
         let file = StreamFile(reader: GatedBytes([UInt8](repeating: 7, count: size)), duration: .seconds(200))
-        let whole = Cut(byte: 0, time: .zero, head: [], hasOwnTimes: false)
-        let feed = Feed(Opening(file: file, size: Int64(size), cut: whole, reachesAll: true)) { _ in }
+        let feed = Feed(Opening(whole: file, size: Int64(size), reachesAll: true)) { _ in }
         defer { feed.close() }
         // A thread of its own blocks there, as GStreamer's do.
         let ahead: [Double] = await withCheckedContinuation { done in

@@ -32,14 +32,27 @@ import Testing
         )
     }
 
+    private func track(_ server: LoopbackServer, _ list: String = "output.m3u8") -> [Track] {
+        streams(["\(server.address)/\(list)"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+    }
+
+    /// What serves all but one segment, while it is to be kept back.
+    private func server(
+        _ name: String, without segment: String, _ status: String,
+        while isKept: @escaping @Sendable () -> Bool = { true }
+    ) throws -> LoopbackServer {
+        let (_, serve) = try transcoded(name, segments: 3)
+        return try LoopbackServer(port: 0) { request in
+            request.path == segment && isKept() ? .bytes(LoopbackServer.response(status)) : serve(request)
+        }
+    }
+
     @Test func aTranscodedStreamPlaysAndSeeks() async throws {
         let server = try LoopbackServer(port: 0, transcoded("hls", segments: 6).serve)
         let rig = Rig("hls")
-        let tracks = streams(["\(server.address)/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
-        #expect(try await rig.open(tracks, at: .seconds(14.5)) == .seconds(14.5))
+        #expect(try await rig.open(track(server), at: .seconds(14.5)) == .seconds(14.5))
         try await rig.play(until: .seconds(14.9))
         let first = try #require(try rig.heard.original(at: 0.1))
-        // hlsdemux counts the multiplexer's delay of 0.7 s, which ffmpeg puts before the first sample, as sound.
         #expect((14.5...14.7).contains(first), "\(first)")
         rig.engine.seek(rig.load, to: .seconds(3))
         #expect(try await rig.word() == .seeked(to: .seconds(3)))
@@ -60,17 +73,12 @@ import Testing
         }
         try Sounds.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "\(folder)/output.m3u8")
         let rig = Rig("hls-two")
-        let tracks = streams(["\(server.address)/output.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
-        _ = try await rig.open(tracks, at: .zero)
+        _ = try await rig.open(track(server), at: .zero)
         try await rig.play(until: .seconds(14))
         let segments = server.requests.filter { $0.path.hasSuffix(".ts") }
         #expect(segments.count >= 2 && other.requests.count >= 2)
         #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
         #expect(other.requests.allSatisfy { $0.headers["x-key"] == nil })
-    }
-
-    private func track(_ server: LoopbackServer, headers: [String: String] = [:]) -> [Track] {
-        streams(["\(server.address)/output.m3u8"], seconds: 30, headers: headers, isHLS: true)
     }
 
     /// Real servers transcode from where the session begins, and have nothing before it.
@@ -115,14 +123,9 @@ import Testing
 
     /// A server that has just been asked to transcode from there denies for a while that there is such a segment.
     @Test func aSegmentThatIsNotThereYetIsWaitedFor() async throws {
-        let (_, serve) = try transcoded("hls-wait", segments: 3)
         let isThere = Locked(false)
-        let asked = Monitor(0)
-        let server = try LoopbackServer(port: 0) { request in
-            guard request.path == "/output3.ts", !isThere.withLock({ $0 }) else { return serve(request) }
-            asked.change { $0 += 1 }
-            return .bytes(LoopbackServer.response("404 Not Found"))
-        }
+        let server = try server("hls-wait", without: "/output3.ts", "404 Not Found") { !isThere.withLock { $0 } }
+        let asked = { server.requests.count { $0.path == "/output3.ts" } }
         let rig = Rig("hls-wait")
         _ = try await rig.open(track(server), at: .seconds(6))
         rig.engine.play(rig.load)
@@ -130,8 +133,8 @@ import Testing
         try #require(word == .buffering(true), "\(word) at \(rig.engine.position(rig.load)?.seconds ?? -1)")
         let stood = try #require(rig.engine.position(rig.load))
         #expect(stood.seconds > 6.5 && stood.seconds <= 9.1, "\(stood)")
-        let count = asked.withLock { $0 }
-        try await eventually("asked again") { asked.withLock { $0 } >= count + 3 ? true : nil }
+        let count = asked()
+        try await eventually("asked again") { asked() >= count + 3 ? true : nil }
         #expect(rig.engine.position(rig.load) == stood && rig.reports.all.last?.word == .buffering(true))
         isThere.withLock { $0 = true }
         #expect(try await rig.reports.next(rig.load) == .buffering(false))
@@ -146,10 +149,7 @@ import Testing
 
     /// Nothing is passed over, and what came before is heard to its end.
     @Test func aSegmentThatIsRefusedEndsItWhereItWas() async throws {
-        let (_, serve) = try transcoded("hls-refused", segments: 3)
-        let server = try LoopbackServer(port: 0) { request in
-            request.path == "/output3.ts" ? .bytes(LoopbackServer.response("403 Forbidden")) : serve(request)
-        }
+        let server = try server("hls-refused", without: "/output3.ts", "403 Forbidden")
         let rig = Rig("hls-refused")
         _ = try await rig.open(track(server), at: .seconds(6))
         rig.engine.play(rig.load)
@@ -173,9 +173,7 @@ import Testing
             return .bytes(LoopbackServer.file(Array(list.utf8), type: "application/vnd.apple.mpegurl", for: request))
         }
         let rig = Rig("hls-list")
-        let tracks = streams(
-            ["\(server.address)/list.m3u8"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
-        _ = try await rig.open(tracks, at: .seconds(14.5))
+        _ = try await rig.open(track(server, "list.m3u8"), at: .seconds(14.5))
         try await rig.play(until: .seconds(15))
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(first - 14.6) < 0.06, "\(first)")
@@ -185,10 +183,7 @@ import Testing
 
     /// A server that began to transcode off the grid of its playlist has nothing for its end.
     @Test func whatIsNeverMadeOfTheEndIsNoFailure() async throws {
-        let (_, serve) = try transcoded("hls-tail", segments: 3)
-        let server = try LoopbackServer(port: 0) { request in
-            request.path == "/output9.ts" ? .bytes(LoopbackServer.response("404 Not Found")) : serve(request)
-        }
+        let server = try server("hls-tail", without: "/output9.ts", "404 Not Found")
         let rig = Rig("hls-tail")
         _ = try await rig.open(track(server), at: .seconds(22))
         rig.engine.play(rig.load)
