@@ -142,7 +142,8 @@ extension ShelfClient {
             let bearer = isPublic || answer.isTranscoded ? [:] : ["Authorization": "Bearer \(secrets.bearer)"]
             let stream = AudioStream(
                 url: url, headers: custom.merging(bearer) { _, own in own }, caFile: account.caFile,
-                isHLS: answer.isTranscoded, identity: answer.isTranscoded ? nil : identity(of: track, id))
+                isHLS: answer.isTranscoded, joints: answer.joints,
+                identity: answer.isTranscoded ? nil : identity(of: track, id))
             return Track(start: track.start, duration: track.duration, audio: .stream(stream), title: track.title)
         }
     }
@@ -189,6 +190,8 @@ struct PlayPayload: Sendable {
     let started: Int64?
     /// `playMethod` 2: the only track is an HLS playlist.
     let isTranscoded: Bool
+    /// Where the files begin that are transcoded, but the first.
+    let joints: [BookTime]
     let chapters: [Chapter]
     let tracks: [AudioTrack]
 
@@ -218,5 +221,10 @@ struct PlayPayload: Sendable {
         }
         self.tracks = tracks
         isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true
+        if isTranscoded, case .array(let files) = json["libraryItem"]["media"]["tracks"] {
+            joints = files.dropFirst().compactMap { $0["startOffset"].number.map { .seconds($0) } }
+        } else {
+            joints = []
+        }
     }
 }

@@ -90,10 +90,19 @@ struct Opening: Sendable {
     /// Added to what the pipeline counts, makes the time in the file.
     /// - Parameter first: what the pipeline counts at the very start. flacparse of 1.22 counts from the first frame it
     ///   sees, although each frame knows its time; should another take the frame's word, that is the time.
-    func origin(first: BookTime) -> BookTime { cut.hasOwnTimes && first > cut.time - .second ? .zero : cut.time }
+    func origin(first: BookTime) -> BookTime {
+        if cut.hasOwnTimes && first > cut.time - .second { return .zero }
+        return transcoded(at: first) ?? cut.time
+    }
 }
 
 extension Opening {
+    /// The same where the server transcodes, which may have begun anew since it was opened; nil: it does not tell.
+    /// - Parameter counted: where the pipeline is.
+    func transcoded(at counted: BookTime) -> BookTime? {
+        file.playlist?.delay(at: cut.time + counted).map { cut.time + $0 }
+    }
+
     /// From its first byte.
     init(whole file: StreamFile, size: Int64, reachesAll: Bool) {
         self.init(file: file, size: size, cut: .wholly, reachesAll: reachesAll)

@@ -296,6 +296,7 @@ final class Feed: Sendable {
                     list.missing = nil
                     list.failure = nil
                 }
+                if want.offset == 0 { list?.playlist?.begins(uri, with: bytes) }
                 return bytes
             } catch {
                 guard error == .notFound, let list, await list.isExpected(uri) else { throw error }

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Framing
 internal import Listening
 
 /// An HLS playlist, and the way to what it names. GStreamer asks for that by address, and gets it through the same reader
@@ -16,6 +17,10 @@ final class Playlist: Sendable {
     private let text = Locked<[UInt8]>([])
     /// The last few segments, by address: a seek among them asks for them once more.
     private let recent = Locked<[(url: String, file: StreamFile)]>([])
+    /// When the last few segments begin by the playlist, and how much later they do.
+    private let delays = Locked<[(grid: BookTime, delay: BookTime)]>([])
+    /// Bytes in which a segment says when it begins.
+    private static let beginning = 16 * 188
     /// Scheme, host and port.
     private let origin: String
     /// Path and query: what the playlist names is joined to that.
@@ -50,6 +55,22 @@ final class Playlist: Sendable {
             return error == .notFound || error == .refused
         }
         return false
+    }
+
+    /// - Parameter bytes: the first of a segment.
+    func begins(_ url: String, with bytes: [UInt8]) {
+        guard let start = TransportStream.start(of: Array(bytes.prefix(Self.beginning))),
+            let grid = text.withLock({ MediaPlaylist.start(of: url, in: $0) })
+        else { return }
+        let delay = TransportStream.delay(of: start, against: grid, files: stream.joints)
+        delays.withLock { $0 = $0.filter { $0.grid != grid }.suffix(31) + [(grid, delay)] }
+    }
+
+    /// How much later what is at a time of the playlist begins; nil: it has not been read lately.
+    func delay(at time: BookTime) -> BookTime? {
+        delays.withLock { delays in
+            delays.filter { $0.grid <= time + .seconds(0.05) }.max { $0.grid < $1.grid }?.delay
+        }
     }
 
     func keep(_ text: [UInt8]) { self.text.withLock { $0 = text } }

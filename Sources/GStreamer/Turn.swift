@@ -75,6 +75,8 @@ final class Turn {
     var isFresh = false
     /// When a move began while sound came; microseconds, monotonic.
     var movedAt: Int64?
+    /// The last move was made for another origin.
+    var isRecounted = false
     /// How the stream that is open was opened.
     var opening: Opening?
     /// On its way to the file's length and the cut.
@@ -288,10 +290,7 @@ final class Turn {
                 if let missing { return fail(missing.failure(track: spot.track)) }
                 return fail(.unreadable(track: spot.track, reason: "there is no audio in it"))
             }
-            if let opening, needle.reel.isStream(spot.track) {
-                let first = pipeline.outlet.filePosition.map { BookTime(microseconds: $0 / 1000) }
-                needle.count(from: opening.origin(first: first ?? .zero))
-            }
+            if let opening, needle.reel.isStream(spot.track) { count(from: opening.origin(first: counted)) }
             if spot.offset > needle.origin || rate != 1 || pipeline.isLate {
                 move(to: spot, for: purpose, isFresh: true)
             } else {
@@ -302,7 +301,32 @@ final class Turn {
         }
     }
 
+    /// By the pipeline, from where in the stream it was opened.
+    private var counted: BookTime {
+        pipeline.outlet.filePosition.map { BookTime(microseconds: $0 / 1000) } ?? .zero
+    }
+
+    private func count(from origin: BookTime) {
+        needle.count(from: origin)
+        if opening?.file.playlist != nil, reach?.start != nil { reach?.start = origin }
+    }
+
+    /// A server that transcodes may have begun anew for a seek: what it sends now lies elsewhere than what it sent before.
+    /// - Returns: whether that is so, and the place has to be gone to once more, but not twice.
+    private func isElsewhere(_ spot: Reel.Spot) -> Bool {
+        defer { isRecounted = false }
+        guard !isRecounted, needle.reel.isStream(spot.track), let origin = opening?.transcoded(at: counted),
+            abs((origin - needle.origin).seconds) > 0.1
+        else { return false }
+        count(from: origin)
+        return spot.offset > origin
+    }
+
     func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
+        if isElsewhere(spot) {
+            isRecounted = true
+            return move(to: spot, for: purpose, isFresh: true)
+        }
         phase = .steady
         isSlow = false
         insistOnVolume()

@@ -121,17 +121,20 @@ public struct AudioStream: Hashable, Sendable, CustomStringConvertible, CustomRe
     public let caFile: String?
     /// The server transcodes: the url is an HLS playlist.
     public let isHLS: Bool
+    /// Where in what is transcoded its files begin, but the first.
+    public let joints: [BookTime]
     /// The same for the same bytes, whatever address they have today; nil: nobody can tell.
     public let identity: String?
 
     public init(
         url: String, headers: [String: String] = [:], caFile: String? = nil, isHLS: Bool = false,
-        identity: String? = nil
+        joints: [BookTime] = [], identity: String? = nil
     ) {
         self.url = url
         self.headers = headers
         self.caFile = caFile
         self.isHLS = isHLS
+        self.joints = joints
         self.identity = identity
     }
 

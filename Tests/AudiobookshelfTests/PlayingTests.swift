@@ -85,6 +85,18 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
         #expect(!journal.lines.contains { $0.hasPrefix("HEAD") })
     }
 
+    /// It names one track, and its item all the files that are in it.
+    @Test func aTranscodeKnowsWhereItsFilesBegin() throws {
+        guard case .object(var answer) = try Fixture("play-06-unsupported-mime-transcode").body else {
+            return #expect(Bool(false))
+        }
+        #expect(try PlayPayload(.object(answer), "play").joints.isEmpty)
+        answer["libraryItem"] = try Fixture("item-03-multifile-expanded").body
+        let joints = try PlayPayload(.object(answer), "play").joints
+        let direct = try PlayPayload(try Fixture("play-02-multifile").body, "play")
+        #expect(!joints.isEmpty && joints == direct.tracks.dropFirst().map(\.start) && direct.joints.isEmpty)
+    }
+
     @Test func anOldServersSession() async throws {
         let shelf = try client(transport("item-01-expanded-progress", "old-v2.25.1-10-play"), .legacy)
         let open = try await shelf.play(id("e5f6d6b7"), device: device, mimeTypes: ["audio/flac"])

@@ -19,26 +19,38 @@ import Testing
         String(decoding: cut.head + Array(text.utf8)[Int(cut.byte)...], as: UTF8.self)
     }
 
-    @Test func theSegmentOfAPlaceIsTheFirst() throws {
-        let text = playlist([6, 6, 6, 1.5])
-        for (place, number) in [(6.0, 1), (11.9, 1), (12, 2), (18.2, 3), (1000, 3)] {
+    @Test func theSegmentBeforeThatOfAPlaceIsTheFirst() throws {
+        let text = playlist([6, 6, 6, 6, 1.5])
+        for (place, number) in [(12.0, 1), (17.9, 1), (18, 2), (24.2, 3), (1000, 3)] {
             let cut = try #require(MediaPlaylist.cut(Array(text.utf8), before: .seconds(place)))
             #expect(cut.time == .seconds(Double(number) * 6) && !cut.hasOwnTimes)
             let rest = rest(text, cut)
             #expect(rest.hasPrefix("#EXTM3U\n") && rest.hasSuffix("#EXT-X-ENDLIST\n"))
             let names = rest.split(separator: "\n").filter { !$0.hasPrefix("#") }
-            #expect(names == (number...3).map { "output-\($0).ts" })
+            #expect(names == (number...4).map { "output-\($0).ts" })
             #expect(rest.ranges(of: "#EXTINF").count == names.count)
         }
-        #expect(MediaPlaylist.cut(Array(text.utf8), before: .seconds(5.9)) == nil)
+        #expect(MediaPlaylist.cut(Array(text.utf8), before: .seconds(11.9)) == nil)
     }
 
     @Test func whatBelongsToASegmentGoesWithIt() throws {
-        let text = playlist([6, 6, 6], before: "#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z").replacing(
+        let text = playlist([6, 6, 6, 6], before: "#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z").replacing(
             "\n", with: "\r\n")
-        let cut = try #require(MediaPlaylist.cut(Array(text.utf8), before: .seconds(13)))
+        let cut = try #require(MediaPlaylist.cut(Array(text.utf8), before: .seconds(19)))
         #expect(rest(text, cut).ranges(of: "DATE-TIME").count == 1)
         #expect(rest(text, cut).ranges(of: "output-2.ts\r\n").count == 1)
+    }
+
+    @Test func aSegmentBeginsBehindThoseBeforeIt() {
+        let text = Array(playlist([6, 6.5, 6]).utf8)
+        for (address, start) in [
+            ("output-0.ts", 0.0), ("/hls/12/output-2.ts", 12.5), ("https://example.org/hls/output-1.ts", 6),
+        ] {
+            #expect(MediaPlaylist.start(of: address, in: text) == .seconds(start))
+        }
+        #expect(MediaPlaylist.start(of: "/hls/12/output-3.ts", in: text) == nil)
+        #expect(MediaPlaylist.start(of: "/hls/more-output-1.ts", in: text) == nil)
+        #expect(MediaPlaylist.start(of: "a", in: Array("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\na\n".utf8)) == nil)
     }
 
     @Test func whatCannotBeBegunElsewhereIsLeftAsItIs() {
@@ -46,14 +58,15 @@ import Testing
             "#EXT-X-KEY:METHOD=AES-128", "#EXT-X-MAP:URI=\"a\"", "#EXT-X-BYTERANGE:5@0", "#EXT-X-DISCONTINUITY",
         ] {
             #expect(
-                MediaPlaylist.cut(Array(playlist([6, 6, 6], before: line).utf8), before: .seconds(13)) == nil, "\(line)"
+                MediaPlaylist.cut(Array(playlist([6, 6, 6, 6], before: line).utf8), before: .seconds(19)) == nil,
+                "\(line)"
             )
         }
         for text in [
             "", "\n", "output.ts", "#EXTINF:x,\na", "#EXTINF:1e999,\na", "#EXTINF:-5,\na\n#EXTINF:1,\nb",
-            playlist([6, 6, 6], end: ""), "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlow.m3u8\n#EXT-X-ENDLIST",
+            playlist([6, 6, 6, 6], end: ""), "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlow.m3u8\n#EXT-X-ENDLIST",
         ] {
-            #expect(MediaPlaylist.cut(Array(text.utf8), before: .seconds(13)) == nil, "\(text)")
+            #expect(MediaPlaylist.cut(Array(text.utf8), before: .seconds(19)) == nil, "\(text)")
         }
     }
 }

@@ -81,14 +81,14 @@ import Testing
         #expect(other.requests.allSatisfy { $0.headers["x-key"] == nil })
     }
 
-    /// Real servers transcode from where the session begins, and have nothing before it.
-    @Test func nothingBeforeThePlaceIsAskedFor() async throws {
+    /// Real servers transcode from where the session begins, and have nothing long before it.
+    @Test func nothingLongBeforeThePlaceIsAskedFor() async throws {
         let server = try LoopbackServer(port: 0, transcoded("hls-late", segments: 3).serve)
         let rig = Rig("hls-late")
         _ = try await rig.open(track(server), at: .seconds(20.5))
         try await rig.play(until: .seconds(21))
         let segments = server.requests.map(\.path).filter { $0.hasSuffix(".ts") }
-        #expect(segments.first == "/output6.ts" && !segments.contains("/output0.ts"), "\(segments)")
+        #expect(segments.first == "/output5.ts" && !segments.contains("/output0.ts"), "\(segments)")
         // Back to what the playlist as it was opened does not have.
         rig.engine.seek(rig.load, to: .seconds(4))
         #expect(try await rig.word() == .seeked(to: .seconds(4)))
@@ -119,6 +119,71 @@ import Testing
             #expect((next - 0.05...next + 0.4).contains(sought), "\(next): \(sought)")
             rig.engine.unload()
         }
+    }
+
+    /// Two files of fifty seconds of which a server transcodes what comes behind a place, off the grid of its playlist, and after that has
+    /// been asked for what is before, all of it.
+    private func restarting(
+        _ name: String, from place: Double
+    ) throws -> (server: LoopbackServer, restart: @Sendable () -> Void) {
+        let paths = try (0..<2).map { try Sounds.tone("hls-part\($0).mp3", seconds: 50, offset: Double($0) * 50) }
+        let folder = "\(Sounds.folder)/\(name)"
+        let part = Int(place / 50)
+        try Sounds.transcode(
+            Array(paths[part...]), seconds: 50, from: ((place - Double(part) * 50) * 10).rounded() / 10,
+            as: Int(place / 6), to: "\(folder)-late")
+        try Sounds.transcode(paths, seconds: 50, from: 0, as: 0, to: "\(folder)-whole")
+        let list = (0..<17).map { "#EXTINF:\(min(6, 100 - $0 * 6)),\noutput-\($0).ts\n" }.joined()
+        let text = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:VOD\n\(list)#EXT-X-ENDLIST\n"
+        let isWhole = Locked(false)
+        let server = try LoopbackServer(port: 0) { request in
+            let name = request.path.split(separator: "/").last.map(String.init) ?? ""
+            if name == "output.m3u8" {
+                let type = "application/vnd.apple.mpegurl"
+                return .bytes(LoopbackServer.file(Array(text.utf8), type: type, for: request))
+            }
+            let number = Int(name.filter(\.isNumber)) ?? 0
+            let kind = isWhole.withLock { isWhole in
+                isWhole = isWhole || number < Int(place / 6)
+                return isWhole ? "whole" : "late"
+            }
+            guard let bytes = try? Sounds.read("\(folder)-\(kind)/\(name)") else {
+                return .bytes(LoopbackServer.response("404 Not Found"))
+            }
+            return .bytes(LoopbackServer.file(bytes, type: "video/mp2t", for: request))
+        }
+        return (server, { isWhole.withLock { $0 = true } })
+    }
+
+    /// Audiobookshelf begins half a minute before the place, in one of the files, and numbers what it makes as though that lay
+    /// on the grid.
+    @Test(arguments: [16.4, 23, 40.9, 53.7]) func whatBeginsLateIsHeardWhereItIs(_ begin: Double) async throws {
+        let name = "hls-late-\(Int(begin))"
+        let (server, restart) = try restarting(name, from: begin)
+        let tracks = streams(
+            ["\(server.address)/output.m3u8"], seconds: 100, isHLS: true, joints: [.seconds(50)])
+        let rig = Rig(name)
+        func expect(heardAt place: Double, _ comment: String) async throws {
+            try await rig.play(until: .seconds(place + 0.5), hearing: 0.4)
+            let heard = try #require(try rig.heard.original(at: 0.15))
+            #expect(abs(heard - place - 0.15) < 0.08, "\(comment): \(heard)")
+            rig.engine.pause(rig.load)
+        }
+        func seek(to place: Double, _ comment: String) async throws {
+            rig.engine.seek(rig.load, to: .seconds(place))
+            let word = try await rig.word()
+            #expect(word == .seeked(to: .seconds(place)), "\(comment)")
+            try await expect(heardAt: place, comment)
+        }
+        _ = try await rig.open(tracks, at: .seconds(begin + 30))
+        try await expect(heardAt: begin + 30, "opened")
+        try await seek(to: begin + 33.3, "a bit further")
+        try await seek(to: begin + 28, "back")
+        // The server begins anew for somebody else's seek: what was here is told from what comes now.
+        restart()
+        try await seek(to: begin + 42, "the whole")
+        try await seek(to: begin - 2, "before its beginning")
+        rig.engine.unload()
     }
 
     /// A server that has just been asked to transcode from there denies for a while that there is such a segment.

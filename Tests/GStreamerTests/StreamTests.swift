@@ -4,10 +4,12 @@ import Testing
 
 @testable import GStreamer
 
-func streams(_ urls: [String], seconds: Double, headers: [String: String] = [:], isHLS: Bool = false) -> [Track] {
+func streams(
+    _ urls: [String], seconds: Double, headers: [String: String] = [:], isHLS: Bool = false, joints: [BookTime] = []
+) -> [Track] {
     Timeline.repaired(
         tracks: urls.map { url in
-            let stream = AudioStream(url: url, headers: headers, isHLS: isHLS)
+            let stream = AudioStream(url: url, headers: headers, isHLS: isHLS, joints: joints)
             return Track(start: .zero, duration: .seconds(seconds), audio: .stream(stream))
         })
 }

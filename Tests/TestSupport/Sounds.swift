@@ -53,6 +53,28 @@ public enum Sounds {
         }
     }
 
+    /// Six-second segments of files in a row, `output-N.ts` in a folder, made with the options that Audiobookshelf gives
+    /// ffmpeg (objects/Stream.js).
+    /// - Parameters:
+    ///   - seconds: how long each of them is.
+    ///   - start: seconds in the first one.
+    ///   - number: of the first segment.
+    public static func transcode(
+        _ paths: [String], seconds: Double, from start: Double, as number: Int, to folder: String
+    ) throws {
+        try run(["mkdir", "-p", folder])
+        let list = paths.map { "file 'file:\($0)'\nduration \(seconds)\n" }.joined(separator: "\n")
+        try write(Array(list.utf8), to: "\(folder)/files.txt")
+        let place = start > 0 ? ["-ss", "\(start)s", "-noaccurate_seek"] : []
+        try run(
+            ["ffmpeg", "-nostdin", "-y", "-seek_timestamp", "1", "-f", "concat", "-safe", "0"] + place
+                + ["-i", "\(folder)/files.txt", "-loglevel", "error", "-map", "0:a", "-c:a", "aac", "-f", "hls"]
+                + ["-copyts", "-avoid_negative_ts", "make_non_negative", "-max_delay", "5000000"]
+                + ["-max_muxing_queue_size", "2048", "-hls_time", "6", "-hls_segment_type", "mpegts"]
+                + ["-start_number", "\(number)", "-hls_playlist_type", "vod", "-hls_list_size", "0"]
+                + ["-hls_segment_filename", "\(folder)/output-%d.ts", "\(folder)/final.m3u8"])
+    }
+
     /// An ffmetadata text with tags and chapters that start at these seconds.
     public static func metadata(
         _ tags: [(String, String)], chapters: [(String, Double)] = [], end: Double = 0
