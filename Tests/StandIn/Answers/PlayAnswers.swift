@@ -47,12 +47,13 @@ extension World {
             } else {
                 0
             }
-        let session = PlaySession(
+        var session = PlaySession(
             id: DerivedID.random(), userID: call.userID, itemID: found.item.id, episodeID: episode,
             method: playsDirectly(audio, found.item, episode, call.body) ? .direct : .transcode,
             mediaPlayer: call.body["mediaPlayer"] ?? "unknown", device: device.json, deviceRow: device.row,
             duration: audio.reduce(0) { $0 + $1.duration }, startTime: start, currentTime: start, startedAt: .int(now),
             updatedAt: .int(now), dayFrom: now)
+        session.transcodedFor = start.coerced ?? 0
         open.append(session)
         return session
     }

@@ -1,20 +1,27 @@
 import Foundation
 
-/// HLS of sessions that do not play directly: six-second segments made by ffmpeg when they are asked for.
+/// HLS of sessions that do not play directly: six-second segments made by ffmpeg when they are asked for, each as it would be
+/// in a transcode of all that comes behind the session's start.
+///
+/// That begins half a minute before the start, and its first segment has the number of the one there, as though it lay on
+/// the playlist's grid (objects/Stream.js of the real one). So each begins up to six seconds late, and the last is never made.
 enum TranscodeAnswers {
     static let all = [
         Route("GET", "hls/:id/:file", .open) { world, call in
-            guard let session = world.open.first(where: { $0.id == call["id"] && $0.method == .transcode }) else {
+            guard let index = world.open.firstIndex(where: { $0.id == call["id"] && $0.method == .transcode }) else {
                 return .notFound
             }
-            if call["file"] == "output.m3u8" { return playlist(session, world.now) }
-            guard let number = segment(call["file"]),
-                let source = source(of: session, at: Double(number) * length, world)
-            else { return .notFound }
+            if call["file"] == "output.m3u8" { return playlist(world.open[index], world.now) }
+            guard let number = segment(call["file"]) else { return .notFound }
+            if number < first(of: world.open[index]) {
+                world.open[index].transcodedFor = max(0, Double(number) * length - 5 * length)
+            }
+            let session = world.open[index]
+            guard let (files, begin) = input(of: session, world) else { return .notFound }
+            let start = begin + Double(number - first(of: session)) * length
+            guard start < files.reduce(0, { $0 + $1.duration }) else { return .notFound }
             return Answer(
-                200, headers: head("video/mp2t", world.now),
-                body: .segment(
-                    path: source.path, start: source.start, length: length, at: Double(number) * length))
+                200, headers: head("video/mp2t", world.now), body: .segment(of: files, start: start, length: length))
         }
     ]
 
@@ -52,16 +59,23 @@ enum TranscodeAnswers {
         return Answer(200, headers: head("application/vnd.apple.mpegurl", now), body: .data(Data(text.utf8)))
     }
 
-    /// The file that holds a time of the book, and the time inside it. A segment ends where its file does.
-    private static func source(of session: PlaySession, at time: Double, _ world: World) -> (
-        path: String, start: Double
-    )? {
+    /// Seconds in the whole book.
+    private static func begin(of session: PlaySession) -> Double { max(0, session.transcodedFor - 30) }
+
+    /// The number of the segment with which transcoding began.
+    private static func first(of session: PlaySession) -> Int { Int(begin(of: session) / length) }
+
+    /// The files from that on in which transcoding began, and where in it: rounded to a tenth of a second.
+    private static func input(of session: PlaySession, _ world: World) -> (files: [TranscodedFile], begin: Double)? {
         guard let item = world.find(session.itemID)?.item else { return nil }
-        var start = 0.0
-        for audio in session.episodeID.flatMap(item.episode).map({ [$0.audio] }) ?? item.audio {
-            if time < start + audio.duration { return audio.file.path.map { ($0, time - start) } }
-            start += audio.duration
+        var begin = begin(of: session)
+        var files = (session.episodeID.flatMap(item.episode).map { [$0.audio] } ?? item.audio)[...]
+        while let file = files.first, files.count > 1, begin >= file.duration {
+            begin -= file.duration
+            files = files.dropFirst()
         }
-        return nil
+        let known = files.compactMap { file in file.file.path.map { TranscodedFile(path: $0, duration: file.duration) }
+        }
+        return known.count == files.count && !files.isEmpty ? (known, (begin * 10).rounded() / 10) : nil
     }
 }

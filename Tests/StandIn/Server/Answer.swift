@@ -8,8 +8,8 @@ struct Answer: Sendable {
         case file(path: String, range: Range<Int>)
         /// Sent in chunks without a length, as the server sends resized covers.
         case chunked(Data)
-        /// Part of a file turned into MPEG-TS; start and length in seconds.
-        case segment(path: String, start: Double, length: Double, at: Double)
+        /// Part of files in a row turned into MPEG-TS; start and length in seconds.
+        case segment(of: [TranscodedFile], start: Double, length: Double)
         /// Waits until the stand-in has events for this Engine.IO session.
         case poll(sid: String)
         case webSocket

@@ -58,8 +58,8 @@ struct Connection: Sendable {
         case .chunked(let data): source = .data(data)
         case .file(let path, let range): source = .file(path: path, range: range)
         case .poll(let sid): source = .data(await server.poll(sid))
-        case .segment(let path, let start, let length, let time):
-            let segment = await Transcoder.segment(of: path, start: start, length: length, at: time)
+        case .segment(let files, let start, let length):
+            let segment = await Transcoder.segment(of: files, start: start, length: length)
             if segment.isEmpty { status = 404 }
             source = .data(segment)
         case .webSocket: source = .data(Data())

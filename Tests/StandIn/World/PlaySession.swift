@@ -22,6 +22,8 @@ struct PlaySession: Sendable {
     var startTime: JSON
     /// Seconds in the whole book; whatever a client sent, `nil` after a sync without one.
     var currentTime: JSON?
+    /// Seconds in the whole book: where transcoding was asked to begin, by the start or by a segment before that.
+    var transcodedFor = 0.0
     /// Seconds listened.
     var timeListening: Double = 0
     /// Milliseconds since 1970.
