@@ -142,7 +142,7 @@ extension ShelfClient {
             let bearer = isPublic || answer.isTranscoded ? [:] : ["Authorization": "Bearer \(secrets.bearer)"]
             let stream = AudioStream(
                 url: url, headers: custom.merging(bearer) { _, own in own }, caFile: account.caFile,
-                isHLS: answer.isTranscoded, joints: answer.joints,
+                isHLS: answer.isTranscoded, joints: answer.joints, delay: answer.delay,
                 identity: answer.isTranscoded ? nil : identity(of: track, id))
             return Track(start: track.start, duration: track.duration, audio: .stream(stream), title: track.title)
         }
@@ -192,6 +192,8 @@ struct PlayPayload: Sendable {
     let isTranscoded: Bool
     /// Where the files begin that are transcoded, but the first.
     let joints: [BookTime]
+    /// The server begins to transcode half a minute before the place, and numbers segments of six seconds from the one there.
+    let delay: BookTime
     let chapters: [Chapter]
     let tracks: [AudioTrack]
 
@@ -222,9 +224,11 @@ struct PlayPayload: Sendable {
         self.tracks = tracks
         isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true
         if isTranscoded, case .array(let files) = json["libraryItem"]["media"]["tracks"] {
+            let begin = max(0, (json["startTime"].number ?? place.seconds) - 30)
+            delay = .seconds(begin.truncatingRemainder(dividingBy: 6))
             joints = files.dropFirst().compactMap { $0["startOffset"].number.map { .seconds($0) } }
         } else {
-            joints = []
+            (joints, delay) = ([], .zero)
         }
     }
 }

@@ -6,31 +6,43 @@ public enum MediaPlaylist {
     private static let binding = [
         "#EXT-X-KEY", "#EXT-X-MAP", "#EXT-X-BYTERANGE", "#EXT-X-DISCONTINUITY", "#EXT-X-STREAM-INF",
         "#EXT-X-I-FRAMES-ONLY",
-    ]
+    ].map { Array($0.utf8) }
+    private static let end = Array("#EXT-X-ENDLIST".utf8)
+    private static let length = Array("#EXTINF:".utf8)
 
-    /// Where to begin so that the segment before that with `time` is the first: the server may have nothing yet before that,
-    /// and what it makes may begin up to a segment late, see ``TransportStream/delay(of:against:files:)``.
-    /// - Parameter text: the whole playlist.
+    /// Where to begin so that the segment with `time` is the first, or that before it: the server may have nothing yet before
+    /// that.
+    /// - Parameters:
+    ///   - text: the whole playlist.
+    ///   - delay: how much later than the playlist says the segments begin, see
+    ///     ``TransportStream/delay(of:against:files:expected:)``; nil: by up to a segment, which makes it the one before.
     /// - Returns: nil for the first segment, and for what cannot be begun elsewhere: a list of playlists, a broadcast, one
     ///   with keys or byte ranges.
-    public static func cut(_ text: [UInt8], before time: BookTime) -> Cut? {
-        var last: (byte: Int, time: Double)?
+    public static func cut(_ text: [UInt8], before time: BookTime, delay: BookTime?) -> Cut? {
+        let time = (time - (delay ?? .zero)).seconds
+        var here: (byte: Int, time: Double)?
         var before: (byte: Int, time: Double)?
         let frame = read(text) { _, byte, begin in
-            if last == nil || begin <= time.seconds { (before, last) = (last, (byte, begin)) }
+            if here == nil || begin <= time { (before, here) = (here, (byte, begin)) }
         }
-        guard let frame, frame.isWhole, let before, before.byte > frame.head else { return nil }
+        guard let frame, frame.isWhole, let first = delay == nil ? before : here, first.byte > frame.head else {
+            return nil
+        }
         return Cut(
-            byte: Int64(before.byte), time: .seconds(before.time), head: Array(text[..<frame.head]), hasOwnTimes: false)
+            byte: Int64(first.byte), time: .seconds(first.time), head: Array(text[..<frame.head]), hasOwnTimes: false)
     }
 
     /// When a segment begins by the lengths of those before it.
     /// - Parameter address: of the segment, with or without its server.
     /// - Returns: nil if it is not named there.
     public static func start(of address: String, in text: [UInt8]) -> BookTime? {
+        let address = Array(address.utf8)
+        let slash = UInt8(ascii: "/")
         var start: BookTime?
         let frame = read(text) { name, _, begin in
-            if start == nil, address == name || address.hasSuffix("/" + name) { start = .seconds(begin) }
+            guard start == nil, address.count >= name.count, address.suffix(name.count) == name else { return }
+            let rest = address.dropLast(name.count)
+            if rest.isEmpty || rest.last == slash || name.first == slash { start = .seconds(begin) }
         }
         return frame == nil ? nil : start
     }
@@ -39,33 +51,37 @@ public enum MediaPlaylist {
     /// - Returns: where the first segment stands, and whether the last one does; nil if these are not segments of one
     ///   recording that can be had apart from each other.
     private static func read(
-        _ text: [UInt8], each: (_ name: Substring, _ byte: Int, _ begin: Double) -> Void
+        _ text: [UInt8], each: (_ name: ArraySlice<UInt8>, _ byte: Int, _ begin: Double) -> Void
     ) -> (head: Int, isWhole: Bool)? {
         var isWhole = false
         /// Behind what stands before all segments.
         var head: Int?
         var start = 0
         /// Of the segment that is being read.
-        var length: Double?
+        var seconds: Double?
         var byte = 0
         var passed = 0.0
         while start < text.count {
-            let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
-            let line = String(decoding: text[start..<end], as: UTF8.self).prefix { $0 != "\r" }
-            if binding.contains(where: line.hasPrefix) { return nil }
-            if line == "#EXT-X-ENDLIST" { isWhole = true }
-            if line.hasPrefix("#EXTINF:") {
-                if head == nil { (head, byte) = (start, start) }
-                length = Double(line.dropFirst(8).prefix { $0 != "," }).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
-                if length == nil { return nil }
-            } else if !line.isEmpty, !line.hasPrefix("#") {
-                guard let seconds = length else { return nil }
+            let stop = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
+            var line = text[start..<stop]
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            if line.first != UInt8(ascii: "#"), !line.isEmpty {
+                guard let lasts = seconds else { return nil }
                 each(line, byte, passed)
-                passed += seconds
-                length = nil
-                byte = end + 1
+                passed += lasts
+                seconds = nil
+                byte = stop + 1
+            } else if line.starts(with: length) {
+                if head == nil { (head, byte) = (start, start) }
+                let number = line.dropFirst(length.count).prefix { $0 != UInt8(ascii: ",") }
+                seconds = Double(String(decoding: number, as: UTF8.self)).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+                if seconds == nil { return nil }
+            } else if binding.contains(where: { line.starts(with: $0) }) {
+                return nil
+            } else if line == end[...] {
+                isWhole = true
             }
-            start = end + 1
+            start = stop + 1
         }
         return head.map { ($0, isWhole) }
     }

@@ -44,16 +44,21 @@ public enum TransportStream {
     ///   - start: what ``start(of:)`` says.
     ///   - grid: when it begins by the playlist.
     ///   - files: when the files begin that the server joins. Audiobookshelf counts from the start of that with the place.
-    /// - Returns: zero where its times are of another kind.
-    public static func delay(of start: BookTime, against grid: BookTime, files: [BookTime]) -> BookTime {
+    ///   - expected: what it is where the server still transcodes for the place it was first asked for; else it is next to
+    ///     nothing. Of several files that may be meant it is the one that comes nearest to one of both.
+    /// - Returns: less than zero where the packets of a file are long; zero where its times are of another kind.
+    public static func delay(
+        of start: BookTime, against grid: BookTime, files: [BookTime], expected: BookTime
+    ) -> BookTime {
         let around = Double(turn) / rate
+        func strangeness(_ delay: Double) -> Double { min(abs(delay), abs(delay - expected.seconds)) }
         let delays = ([.zero] + files).map { (start + $0 - grid).seconds.remainder(dividingBy: around) }
-        let delay = delays.filter(usual.contains).min { abs($0) < abs($1) }
+        let delay = delays.filter(usual.contains).min { strangeness($0) < strangeness($1) }
         return .seconds(delay ?? 0)
     }
 
-    /// Seconds: up to a segment of Audiobookshelf's; and before that a page of Ogg, in which there is no place to begin at.
-    private static let usual = -1.5...6.5
+    /// Seconds: up to a segment of Audiobookshelf's; and as much before that, where nothing in a file is a place to begin at.
+    private static let usual = -6.0...6.5
 
     /// The time at the head of an elementary stream's packet.
     private static func sound(_ head: ArraySlice<UInt8>) -> Int64? {

@@ -45,8 +45,7 @@ final class StreamFile: Sendable {
     private func cut(before offset: BookTime, size: Int64) async throws(EngineFailure) -> Cut? {
         if let playlist {
             let text = try await reader.read(at: 0, count: Int(min(size, Playlist.largest)))
-            playlist.keep(text)
-            return MediaPlaylist.cut(text, before: offset)
+            return playlist.cut(text, before: offset)
         }
         let finder = await finder()
         let cut = try await finder.cut(before: offset)

@@ -59,10 +59,12 @@ final class Playlist: Sendable {
 
     /// - Parameter bytes: the first of a segment.
     func begins(_ url: String, with bytes: [UInt8]) {
+        let text = text.withLock { $0 }
         guard let start = TransportStream.start(of: Array(bytes.prefix(Self.beginning))),
-            let grid = text.withLock({ MediaPlaylist.start(of: url, in: $0) })
+            let grid = MediaPlaylist.start(of: url, in: text)
         else { return }
-        let delay = TransportStream.delay(of: start, against: grid, files: stream.joints)
+        let delay = TransportStream.delay(
+            of: start, against: grid, files: stream.joints, expected: stream.delay)
         delays.withLock { $0 = $0.filter { $0.grid != grid }.suffix(31) + [(grid, delay)] }
     }
 
@@ -73,7 +75,14 @@ final class Playlist: Sendable {
         }
     }
 
-    func keep(_ text: [UInt8]) { self.text.withLock { $0 = text } }
+    /// Where to open it.
+    /// - Parameter text: the whole of it.
+    func cut(_ text: [UInt8], before place: BookTime) -> Cut? {
+        self.text.withLock { $0 = text }
+        // A frame more or less is no reason to begin behind the place.
+        let known = delays.withLock { $0.last.map { $0.delay + .seconds(0.1) } }
+        return MediaPlaylist.cut(text, before: place, delay: known)
+    }
 
     /// Whether this is a whole address in it.
     func names(_ url: String) -> Bool {

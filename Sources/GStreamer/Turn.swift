@@ -314,19 +314,16 @@ final class Turn {
     /// A server that transcodes may have begun anew for a seek: what it sends now lies elsewhere than what it sent before.
     /// - Returns: whether that is so, and the place has to be gone to once more, but not twice.
     private func isElsewhere(_ spot: Reel.Spot) -> Bool {
-        defer { isRecounted = false }
-        guard !isRecounted, needle.reel.isStream(spot.track), let origin = opening?.transcoded(at: counted),
+        guard needle.reel.isStream(spot.track), let origin = opening?.transcoded(at: counted),
             abs((origin - needle.origin).seconds) > 0.1
         else { return false }
         count(from: origin)
-        return spot.offset > origin
+        return !isRecounted && spot.offset > origin
     }
 
     func arrived(_ spot: Reel.Spot, _ purpose: Purpose) {
-        if isElsewhere(spot) {
-            isRecounted = true
-            return move(to: spot, for: purpose, isFresh: true)
-        }
+        isRecounted = isElsewhere(spot)
+        if isRecounted { return move(to: spot, for: purpose, isFresh: isFresh) }
         phase = .steady
         isSlow = false
         insistOnVolume()

@@ -46,6 +46,7 @@ extension Turn {
         _ = needle.beginMove(to: start(of: spot))
         aimed = start(of: spot)
         movedAt = nil
+        isRecounted = false
         letGo()
         patience?.cancel()
         looking?.cancel()

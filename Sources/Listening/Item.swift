@@ -123,18 +123,21 @@ public struct AudioStream: Hashable, Sendable, CustomStringConvertible, CustomRe
     public let isHLS: Bool
     /// Where in what is transcoded its files begin, but the first.
     public let joints: [BookTime]
+    /// How much later than the playlist says lies what the server transcodes first, by its own rule.
+    public let delay: BookTime
     /// The same for the same bytes, whatever address they have today; nil: nobody can tell.
     public let identity: String?
 
     public init(
         url: String, headers: [String: String] = [:], caFile: String? = nil, isHLS: Bool = false,
-        joints: [BookTime] = [], identity: String? = nil
+        joints: [BookTime] = [], delay: BookTime = .zero, identity: String? = nil
     ) {
         self.url = url
         self.headers = headers
         self.caFile = caFile
         self.isHLS = isHLS
         self.joints = joints
+        self.delay = delay
         self.identity = identity
     }
 

@@ -93,6 +93,10 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
         #expect(try PlayPayload(.object(answer), "play").joints.isEmpty)
         answer["libraryItem"] = try Fixture("item-03-multifile-expanded").body
         let joints = try PlayPayload(.object(answer), "play").joints
+        answer["startTime"] = 70.5
+        #expect(try PlayPayload(.object(answer), "play").delay == .seconds(4.5))
+        answer["startTime"] = 29
+        #expect(try PlayPayload(.object(answer), "play").delay == .zero)
         let direct = try PlayPayload(try Fixture("play-02-multifile").body, "play")
         #expect(!joints.isEmpty && joints == direct.tracks.dropFirst().map(\.start) && direct.joints.isEmpty)
     }

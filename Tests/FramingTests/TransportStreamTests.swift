@@ -29,7 +29,8 @@ import Testing
             for (segment, bytes, heard) in try segments(from: place, number: number, format) {
                 let start = try #require(TransportStream.start(of: Array(bytes.prefix(3008))))
                 #expect(abs(start.seconds - heard) < 0.1, "\(format) \(segment): \(start), \(heard)")
-                let delay = TransportStream.delay(of: start, against: .seconds(Double(segment * 6)), files: [])
+                let delay = TransportStream.delay(
+                    of: start, against: .seconds(Double(segment * 6)), files: [], expected: .zero)
                 #expect(delay == start - .seconds(Double(segment * 6)))
                 // It begins where a packet does: in Ogg these last for up to a second.
                 #expect((-1.05...0.1).contains(start.seconds - place - Double(segment - number) * 6), "\(start)")
@@ -38,21 +39,28 @@ import Testing
     }
 
     @Test func theServerCountsFromOneOfTheFiles() {
-        let files = [100.0, 200, 50_000, 150_000].map { BookTime.seconds($0) }
-        func delay(_ start: Double, _ grid: Double) -> Double {
-            TransportStream.delay(of: .seconds(start), against: .seconds(grid), files: files).seconds
+        func delay(_ start: Double, _ grid: Double, expected: Double = 3.5, files: [Double] = [100, 200]) -> Double {
+            TransportStream.delay(
+                of: .seconds(start), against: .seconds(grid), files: files.map { .seconds($0) },
+                expected: .seconds(expected)
+            ).seconds
         }
         #expect(delay(63.5, 60) == 3.5 && delay(163.5, 60) == 0)
         #expect(delay(23.5, 120) == 3.5 && delay(123.5, 120) == 3.5 && delay(24, 222) == 2)
+        // Behind a word of four seconds, and after the server has begun anew.
+        #expect(
+            delay(36.44, 36, expected: 4.5, files: [4]) == 4.44 && delay(37.95, 42, expected: 4.5, files: [4]) == -0.05)
         // After 26 hours and a half the clock begins anew.
         let turn = Double(1 << 33) / 90_000
-        #expect(abs(delay(140_004 - turn, 140_000) - 4) < 0.001 && abs(delay(4, 150_000) - 4) < 0.001)
-        // Of another kind, or all but at its place.
-        #expect(delay(70, 60) == 0 && delay(58, 60) == 0 && abs(delay(turn - 0.1, 0) + 0.1) < 0.001)
+        #expect(abs(delay(140_004 - turn, 140_000, expected: 4) - 4) < 0.001)
+        #expect(abs(delay(4, 150_000, expected: 4, files: [50_000, 150_000]) - 4) < 0.001)
+        // Of another kind, or all but at its place, or where a packet lasts for five seconds.
+        #expect(delay(70, 60) == 0 && delay(50, 60) == 0 && abs(delay(turn - 0.1, 0) + 0.1) < 0.001)
+        #expect(delay(19.99, 24, expected: 0) == -4.01)
     }
 
     @Test func whatTellsNothingIsNoTime() throws {
-        let bytes = try #require(try segments(from: 0, number: 0, "mp3").first).bytes
+        let bytes = try #require(try segments(from: 6, number: 1, "mp3").first).bytes
         #expect(TransportStream.start(of: []) == nil && TransportStream.start(of: Array(bytes.prefix(188))) == nil)
         #expect(TransportStream.start(of: Array("ID3".utf8) + bytes) == nil)
         for length in 0..<1504 { _ = TransportStream.start(of: Array(bytes.prefix(length))) }
