@@ -24,9 +24,8 @@ public enum TransportStream {
             if has & 2 != 0 {
                 let length = Int(bytes[payload])
                 if length >= 7, bytes[payload + 1] & 0x10 != 0, clock == nil {
-                    clock =
-                        bytes[(payload + 2)..<(payload + 6)].reduce(0) { $0 << 8 | Int64($1) } << 1
-                        | Int64(bytes[payload + 6] >> 7)
+                    // Its 33 bits, at the head of 40.
+                    clock = bytes.number(at: payload + 2, count: 5).map { $0 >> 7 }
                 }
                 payload += 1 + length
             }

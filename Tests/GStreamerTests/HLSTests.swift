@@ -26,15 +26,18 @@ private struct ForgetfulBytes: ByteShelf {
         ])
         return (
             folder,
-            { request in
-                let name = request.path.split(separator: "/").last.map(String.init) ?? ""
-                guard let bytes = try? Sounds.read("\(folder)/\(name)") else {
-                    return .bytes(LoopbackServer.response("404 Not Found"))
-                }
-                let type = name.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
-                return .bytes(LoopbackServer.file(bytes, type: type, for: request))
-            }
+            { request in Self.answer("\(folder)/\(Self.name(of: request))", to: request) }
         )
+    }
+
+    private static func name(of request: LoopbackServer.Request) -> String {
+        request.path.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    private static func answer(_ path: String, to request: LoopbackServer.Request) -> LoopbackServer.Answer {
+        guard let bytes = try? Sounds.read(path) else { return .bytes(LoopbackServer.response("404 Not Found")) }
+        let type = path.hasSuffix("m3u8") ? "application/vnd.apple.mpegurl" : "video/mp2t"
+        return .bytes(LoopbackServer.file(bytes, type: type, for: request))
     }
 
     private func track(_ server: LoopbackServer, _ list: String = "output.m3u8") -> [Track] {
@@ -126,8 +129,8 @@ private struct ForgetfulBytes: ByteShelf {
         }
     }
 
-    /// Two files of fifty seconds of which a server transcodes what comes behind a place, off the grid of its playlist, and after that has
-    /// been asked for what is before, all of it.
+    /// Two files of fifty seconds of which a server transcodes what comes behind a place, off the grid of its playlist, and
+    /// all of it once it has been asked for what is before.
     private func restarting(
         _ name: String, from place: Double
     ) throws -> (server: LoopbackServer, restart: @Sendable () -> Void) {
@@ -138,24 +141,20 @@ private struct ForgetfulBytes: ByteShelf {
             Array(paths[part...]), seconds: 50, from: ((place - Double(part) * 50) * 10).rounded() / 10,
             as: Int(place / 6), to: "\(folder)-late")
         try Sounds.transcode(paths, seconds: 50, from: 0, as: 0, to: "\(folder)-whole")
+        try Sounds.run(["mkdir", "-p", folder])
         let list = (0..<17).map { "#EXTINF:\(min(6, 100 - $0 * 6)),\noutput-\($0).ts\n" }.joined()
         let text = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:VOD\n\(list)#EXT-X-ENDLIST\n"
+        try Sounds.write(Array(text.utf8), to: "\(folder)/output.m3u8")
         let isWhole = Locked(false)
         let server = try LoopbackServer(port: 0) { request in
-            let name = request.path.split(separator: "/").last.map(String.init) ?? ""
-            if name == "output.m3u8" {
-                let type = "application/vnd.apple.mpegurl"
-                return .bytes(LoopbackServer.file(Array(text.utf8), type: type, for: request))
-            }
+            let name = Self.name(of: request)
+            guard name.hasSuffix(".ts") else { return Self.answer("\(folder)/\(name)", to: request) }
             let number = Int(name.filter(\.isNumber)) ?? 0
             let kind = isWhole.withLock { isWhole in
                 isWhole = isWhole || number < Int(place / 6)
                 return isWhole ? "whole" : "late"
             }
-            guard let bytes = try? Sounds.read("\(folder)-\(kind)/\(name)") else {
-                return .bytes(LoopbackServer.response("404 Not Found"))
-            }
-            return .bytes(LoopbackServer.file(bytes, type: "video/mp2t", for: request))
+            return Self.answer("\(folder)-\(kind)/\(name)", to: request)
         }
         return (server, { isWhole.withLock { $0 = true } })
     }
