@@ -55,6 +55,12 @@ import Testing
 
     private func heard(_ house: House) throws -> Recording { try Recording("\(house.home)/heard.raw") }
 
+    /// - Returns: what is heard 0.3 s after the sound began; on a busy machine the clock may be ahead of the sound.
+    private func first(_ house: House) async throws -> Double {
+        try await until("0.4 s of sound") { try heard(house).seconds > 0.4 }
+        return try #require(try heard(house).original(at: 0.3))
+    }
+
     /// What an account trusts holds for its audio as for all else, also in a daemon that starts later.
     @Test func aPrivateAuthorityIsTrustedForAudioToo() async throws {
         try await House.with { house in
@@ -268,9 +274,8 @@ import Testing
             try await house.done("seek", "\(Int(place))")
             try await house.status("there") { $0.state == .playing && $0.position > place + 1 }
             let took = seconds(ContinuousClock.now - begin) - 1
+            let original = try await first(house)
             try await house.done("pause")
-            let sound = try heard(house)
-            let original = try #require(sound.original(at: 0.3))
             #expect(abs(original - (place - start + 0.3)) < 0.3, "\(original)")
             let fetched = asked(house).map { $0.clamped(to: 0..<size).count }.reduce(0, +)
             print("\(title): at most \(fetched) of \(size) bytes in \(took) s")
@@ -317,7 +322,7 @@ import Testing
         try await listening { house, _ in
             try await house.done("play", "oddbook", "--at", "20")
             try await house.status("on its way") { $0.state == .playing && $0.position > 21 }
-            let first = try #require(try heard(house).original(at: 0.3))
+            let first = try await first(house)
             #expect(abs(first - 20.3) < 0.15, "\(first)")
             try await house.done("seek", "40")
             let status = try await house.status("further on") { $0.state == .playing && $0.position > 41 }
@@ -342,8 +347,8 @@ import Testing
             #expect((47.2...57).contains(place))
             try await house.done("play", "oddbook")
             try await house.status("on its way") { $0.state == .playing && $0.position > place + 1 }
+            let first = try await first(house)
             try await house.done("pause")
-            let first = try #require(try heard(house).original(at: 0.3))
             #expect(abs(first - place - 0.3) < 0.15, "\(place): \(first)")
         }
     }

@@ -132,7 +132,7 @@ import Testing
             #expect(rig.engine.position(rig.load) == .seconds(Double(tenth) / 10))
         }
         while try await rig.word() != .seeked(to: .seconds(6)) {}
-        try await rig.play(until: .seconds(6.3))
+        try await rig.play(until: .seconds(6.3), hearing: 0.2)
         let original = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(original - 6.1) < 0.03)
     }

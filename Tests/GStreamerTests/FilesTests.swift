@@ -61,7 +61,7 @@ import Testing
         try await rig.play(until: .seconds(5.8))
         rig.engine.seek(rig.load, to: .seconds(target))
         #expect(try await rig.word() == .seeked(to: .seconds(target)))
-        try await rig.play(until: .seconds(target + 0.3))
+        try await rig.play(until: .seconds(target + 0.3), hearing: 0.2)
         let original = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(original - target - 0.1) < 0.03)
     }
@@ -72,7 +72,7 @@ import Testing
         try await rig.play(until: .seconds(5.8))
         let before = try #require(rig.engine.position(rig.load))
         rig.engine.setRate(rig.load, 2)
-        try await rig.play(until: .seconds(7))
+        try await rig.play(until: .seconds(7), hearing: 0.1)
         // Not where the files meet.
         let original = try #require(try rig.heard.original(at: 0.05, window: 0.03))
         // The pause before takes effect a moment after its position was read.
@@ -179,7 +179,7 @@ import Testing
         let paths = try (0..<8).map { try Sounds.tone("short\($0).flac", seconds: 0.4, offset: Double($0) * 0.4) }
         let rig = Rig("short")
         _ = try await rig.open(files(paths, seconds: 0.4))
-        try await rig.play(until: .seconds(3))
+        try await rig.play(until: .seconds(3), hearing: 0.2)
         // What is over before the pipeline knows is followed by opening the next, and the recording with it.
         let start = try #require(try rig.heard.original(at: 0.1)) - 0.1
         #expect(abs(start.remainder(dividingBy: 0.4)) < 0.03 && start < 2.85, "\(start)")

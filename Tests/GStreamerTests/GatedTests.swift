@@ -51,7 +51,7 @@ import Testing
         #expect(try await rig.reports.next(rig.load) == .buffering(true))
         gate.open()
         #expect(try await rig.reports.next(rig.load) == .buffering(false))
-        try await rig.play(until: stood + .seconds(1.5))
+        try await rig.play(until: stood + .seconds(1.5), hearing: stood.seconds + 1.1)
         // One rising tone, nothing left out and nothing twice.
         let heard = try rig.heard
         for moment in stride(from: 0.5, to: stood.seconds + 1, by: 0.25) {
@@ -171,7 +171,7 @@ import Testing
         try await untilItWaits(gate)
         rig.engine.seek(rig.load, to: .seconds(5))
         while try await rig.word() != .seeked(to: .seconds(5)) {}
-        try await rig.play(until: .seconds(5.5))
+        try await rig.play(until: .seconds(5.5), hearing: 0.3)
         let original = try #require(try rig.heard.original(at: 0.2))
         #expect(abs(original - 5.2) < 0.1)
         rig.engine.unload()

@@ -59,7 +59,7 @@ private struct ForgetfulBytes: ByteShelf {
         let server = try LoopbackServer(port: 0, transcoded("hls", segments: 6).serve)
         let rig = Rig("hls")
         #expect(try await rig.open(track(server), at: .seconds(14.5)) == .seconds(14.5))
-        try await rig.play(until: .seconds(14.9))
+        try await rig.play(until: .seconds(14.9), hearing: 0.2)
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect((14.5...14.7).contains(first), "\(first)")
         rig.engine.seek(rig.load, to: .seconds(3))
@@ -100,7 +100,7 @@ private struct ForgetfulBytes: ByteShelf {
         // Back to what the playlist as it was opened does not have.
         rig.engine.seek(rig.load, to: .seconds(4))
         #expect(try await rig.word() == .seeked(to: .seconds(4)))
-        try await rig.play(until: .seconds(4.4))
+        try await rig.play(until: .seconds(4.4), hearing: 0.2)
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(first - 4.1) < 0.06, "\(first)")
         rig.engine.unload()
@@ -208,7 +208,7 @@ private struct ForgetfulBytes: ByteShelf {
         #expect(rig.engine.position(rig.load) == stood && rig.reports.all.last?.word == .buffering(true))
         isThere.withLock { $0 = true }
         #expect(try await rig.reports.next(rig.load) == .buffering(false))
-        try await rig.play(until: .seconds(12))
+        try await rig.play(until: .seconds(12), hearing: 5.6)
         let heard = try rig.heard
         for moment in stride(from: 0.2, to: 5.5, by: 0.25) {
             let original = try #require(heard.original(at: moment))
@@ -244,7 +244,7 @@ private struct ForgetfulBytes: ByteShelf {
         }
         let rig = Rig("hls-list")
         _ = try await rig.open(track(server, "list.m3u8"), at: .seconds(14.5))
-        try await rig.play(until: .seconds(15))
+        try await rig.play(until: .seconds(15), hearing: 0.2)
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(first - 14.6) < 0.06, "\(first)")
         #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })

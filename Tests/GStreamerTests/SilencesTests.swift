@@ -59,7 +59,7 @@ import Testing
         // Back in the first: nothing is left of what was left out.
         rig.engine.seek(rig.load, to: .seconds(1))
         #expect(try await word(rig) == .seeked(to: .second))
-        try await rig.play(until: .seconds(2))
+        try await rig.play(until: .seconds(2), hearing: 0.6)
         #expect(abs(try #require(try rig.heard.original(at: 0.5)) - 1.5) < 0.05)
     }
 
@@ -107,7 +107,7 @@ import Testing
     @Test func withoutTheSettingEverythingIsHeard() async throws {
         let rig = Rig("with-silence")
         _ = try await rig.open(files([try spoken("spoken.flac")], seconds: 20), at: .seconds(2.5))
-        try await rig.play(until: .seconds(7))
+        try await rig.play(until: .seconds(7), hearing: 4.1)
         #expect(abs(try #require(try rig.heard.original(at: 4)) - 6.5) < 0.05)
         _ = try await rig.still()
         // And with it, switched on in between, its edges alone.
