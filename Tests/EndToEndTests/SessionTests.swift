@@ -259,9 +259,10 @@ import Testing
                 }
             }
             #expect(errors.count == 33)
-            // How late the monitor saw a signal cannot be told; it is not later than the slowest of so many calls.
+            // How late the machine let each have its turn cannot be told: the sink that begins to play, dogear that says so,
+            // the bus, the monitor that sees it. None was later than the slowest of so many calls.
             let worst = errors.max() ?? 0
-            #expect(worst < Double(50_000 + slowest), "\(errors), the slowest call took \(slowest)")
+            #expect(worst < Double(50_000 + 4 * slowest), "\(errors), the slowest call took \(slowest)")
             #expect(errors.sorted()[errors.count / 2] < 50_000, "\(errors)")
         }
     }
