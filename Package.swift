@@ -29,6 +29,12 @@ let toml = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 /// The commit a package is built from, as the packaging scripts say it: a build by hand has none.
 let commit = Context.environment["DOGEAR_COMMIT"].map { [CSetting.define("DOGEAR_COMMIT", to: $0)] } ?? []
 
+/// What is forwarded to a library that was opened is not to be found by others who look for that library.
+let hidden: [CSetting] = [.unsafeFlags(["-fvisibility=hidden"])]
+
+/// pkg-config would name them together with the library, which is not to be linked.
+let secretHeaders = "/usr/include/libsecret-1"
+
 /// Where there is one to take, the C++ library of Swift's runtime becomes a part of the program: on its own its three
 /// thousand symbols are looked up in thirty libraries at each start, for a tenth of the time that a command takes.
 let quickStart: [LinkerSetting] = {
@@ -52,14 +58,18 @@ let package = Package(
         // C libraries behind shims: headers and static inline wrappers, no logic.
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
-            name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0",
+            name: "CGStreamer", pkgConfig: "gstreamer-base-1.0",
             providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
-        .systemLibrary(name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
-
+        .systemLibrary(name: "CGLib", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CMalloc"),
 
-        // Opens libcurl when it is needed.
-        .target(name: "CCurl"),
+        // C libraries that are opened when they are needed.
+        .target(name: "COpened"),
+        .target(name: "CCurl", dependencies: ["COpened"], cSettings: hidden),
+        .target(name: "CPbutils", dependencies: ["COpened", "CGStreamer"], cSettings: hidden),
+        .target(
+            name: "CSecret", dependencies: ["COpened", "CGLib"],
+            cSettings: hidden + [.unsafeFlags(["-I\(secretHeaders)"])]),
         .target(name: "CBuild", cSettings: commit),
 
         // Pure rooms.
@@ -82,11 +92,13 @@ let package = Package(
         room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
-        room("GStreamer", "CGStreamer", "EventLoop", "Framing", "Listening"),
+        room("GStreamer", "CGStreamer", "CPbutils", "EventLoop", "Framing", "Listening"),
         room("LocalFiles", "Folders", "Framing", "Listening"),
         room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
         room("Folders"),
-        room("Secret", "CSecret", "EventLoop", "Listening"),
+        .target(
+            name: "Secret", dependencies: ["CSecret", "EventLoop", "Listening"],
+            swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I\(secretHeaders)"])]),
         room("Store", "Folders", "Listening", grdb, sqlite),
         room("Settings", "Folders", "Listening", toml),
         room("Catalogue", "Folders", "Listening", grdb),
@@ -139,7 +151,9 @@ let package = Package(
             name: "store-writer", dependencies: ["Store", "Listening"], path: "Tests/store-writer",
             swiftSettings: strict),
         tests("FoldersTests", "Folders", "TestSupport"),
-        tests("SecretTests", "Secret", "Listening", "TestSupport"),
+        .testTarget(
+            name: "SecretTests", dependencies: ["Secret", "Listening", "TestSupport"],
+            swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I\(secretHeaders)"])]),
         tests("SettingsTests", "Settings", "Folders", "Listening", "TestSupport"),
         tests("StoreTests", "Store", "Listening", "TestSupport", "store-writer", grdb, exclude: ["Schemas"]),
         .executableTarget(

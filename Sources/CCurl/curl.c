@@ -1,7 +1,5 @@
 #include "CCurl.h"
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <COpened.h>
 
 /* The macros of the header check types where these are called. */
 #undef curl_easy_setopt
@@ -16,31 +14,8 @@
     X(curl_multi_strerror) X(curl_multi_wakeup) X(curl_share_init) X(curl_share_setopt) X(curl_slist_append) \
     X(curl_slist_free_all) X(curl_url) X(curl_url_cleanup) X(curl_url_get) X(curl_url_set)
 
-static struct {
-#define POINTER(name) __typeof__(&name) name;
-    EACH(POINTER)
-} real;
-static char trouble[300];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+OPENED(dogear_curl_trouble, "libcurl.so.4")
 
-static void load(void) {
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        snprintf(trouble, sizeof trouble, "%s", dlerror());
-        return;
-    }
-#define FIND(name) \
-    if (!(real.name = (__typeof__(&name))dlsym(library, #name))) \
-        snprintf(trouble, sizeof trouble, "libcurl.so.4 has no %s: it is too old", #name);
-    EACH(FIND)
-}
-
-const char *dogear_curl_trouble(void) {
-    pthread_once(&once, load);
-    return trouble[0] ? trouble : NULL;
-}
-
-#define FORWARD(type, name, parameters, arguments) type name parameters { return real.name arguments; }
 FORWARD(void, curl_easy_cleanup, (CURL *easy), (easy))
 FORWARD(CURL *, curl_easy_init, (void), ())
 FORWARD(CURLcode, curl_easy_pause, (CURL *easy, int mask), (easy, mask))

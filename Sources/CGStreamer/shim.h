@@ -1,9 +1,8 @@
 #pragma once
-#include <gio/gio.h>
 #include <gst/base/gstbasesrc.h>
 #include <gst/gst.h>
-#include <gst/pbutils/pbutils.h>
-#include <gst/tag/tag.h>
+#include <gst/pbutils/gstdiscoverer.h>
+#include <gst/pbutils/missing-plugins.h>
 #include <string.h>
 
 // g_object_set and g_object_get are variadic: one wrapper per type of value.

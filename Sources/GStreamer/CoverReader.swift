@@ -50,51 +50,20 @@ public actor CoverReader {
         guard width > 0, height > 0, let head = Self.head(of: path), let size = PictureSize(head),
             size.width <= Self.largest / size.height
         else { return nil }
-        _ = Library.ready
         let decoder = size.isPNG ? "pngdec" : "jpegdec"
         let line =
-            "filesrc name=file ! \(decoder) ! videoconvert ! videoscale add-borders=false ! "
+            "filesrc name=source ! \(decoder) ! videoconvert ! videoscale add-borders=false ! "
             + "video/x-raw,format=RGB,pixel-aspect-ratio=1/1,width=[1,\(width)],height=[1,\(height)]\(encoder) ! "
             + "fakesink name=sink sync=false"
-        guard let pipeline = gst_parse_launch(line, nil) else { return nil }
-        defer {
-            gst_element_set_state(pipeline, GST_STATE_NULL)
-            gst_object_unref(pipeline)
+        return LastSample.of(line, "location", path, limit: Self.limit) { caps, bytes in
+            var width: gint = 0
+            var height: gint = 0
+            guard gst_structure_get_int(caps, "width", &width) != 0,
+                gst_structure_get_int(caps, "height", &height) != 0,
+                width > 0, height > 0
+            else { return nil }
+            return take(Int(width), Int(height), bytes)
         }
-        let bin = UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstBin.self)
-        guard let file = gst_bin_get_by_name(bin, "file"), let sink = gst_bin_get_by_name(bin, "sink") else {
-            return nil
-        }
-        defer {
-            gst_object_unref(file)
-            gst_object_unref(sink)
-        }
-        dogear_set_string(file, "location", path)
-        guard let bus = gst_element_get_bus(pipeline) else { return nil }
-        defer { gst_object_unref(bus) }
-        gst_element_set_state(pipeline, GST_STATE_PLAYING)
-        let wanted = GstMessageType(rawValue: GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
-        guard let message = gst_bus_timed_pop_filtered(bus, Self.limit, wanted) else { return nil }
-        defer { gst_message_unref(message) }
-        guard dogear_message_type(message) == GST_MESSAGE_EOS, let sample = dogear_last_sample(sink) else { return nil }
-        defer { gst_sample_unref(sample) }
-        return taken(sample, take)
-    }
-
-    private func taken(
-        _ sample: OpaquePointer, _ take: (Int, Int, UnsafeBufferPointer<UInt8>) -> Picture?
-    ) -> Picture? {
-        var width: gint = 0
-        var height: gint = 0
-        guard let caps = gst_sample_get_caps(sample), let structure = gst_caps_get_structure(caps, 0),
-            gst_structure_get_int(structure, "width", &width) != 0,
-            gst_structure_get_int(structure, "height", &height) != 0, width > 0, height > 0,
-            let buffer = gst_sample_get_buffer(sample)
-        else { return nil }
-        var map = GstMapInfo()
-        guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return nil }
-        defer { gst_buffer_unmap(buffer, &map) }
-        return take(Int(width), Int(height), UnsafeBufferPointer(start: map.data, count: Int(map.size)))
     }
 
     /// Enough of it to tell its size.

@@ -1,4 +1,5 @@
 internal import CGStreamer
+internal import CPbutils
 internal import EventLoop
 internal import Framing
 public import Listening
@@ -46,6 +47,7 @@ public actor GStreamerInspector: Inspector {
 
     /// - Returns: nil if it takes longer.
     private func look(into uri: UnsafePointer<gchar>, within seconds: UInt) throws(EngineFailure) -> FileFacts? {
+        if let trouble = dogear_pbutils_trouble() { throw .other(reason: String(cString: trouble)) }
         var error: UnsafeMutablePointer<GError>?
         defer { g_clear_error(&error) }
         guard let discoverer = gst_discoverer_new(guint64(seconds * 1_000_000_000), &error) else {

@@ -1,4 +1,5 @@
 internal import CGStreamer
+internal import CPbutils
 internal import Listening
 
 /// What a pipeline says on its bus, as a value: made on the thread that posts it, read on the gstreamer thread.
@@ -153,7 +154,7 @@ struct MissingPlugin: Sendable, Hashable {
     }
 
     init?(_ message: UnsafeMutablePointer<GstMessage>) {
-        guard gst_is_missing_plugin_message(message) != 0 else { return nil }
+        guard dogear_pbutils_trouble() == nil, gst_is_missing_plugin_message(message) != 0 else { return nil }
         let what = gst_missing_plugin_message_get_description(message)
         let detail = gst_missing_plugin_message_get_installer_detail(message)
         defer {

@@ -5,7 +5,7 @@
    the start of dogear to its name on the bus, and is needed neither by commands nor by who listens to files. What its
    header declares and dogear calls is defined in curl.c. */
 
-/* Why libcurl cannot be used, or NULL once it is there. Opens it; may be called on any thread, before all else. */
+/* Why libcurl cannot be used, or NULL once it is there; see COpened.h. */
 const char *dogear_curl_trouble(void);
 
 /* Declared differently from one version to the next. */
