@@ -72,9 +72,23 @@ internal import Glibc
         var limit = UInt64.max
         sd_bus_get_timeout(raw, &limit)
         return LoopInterest(
-            descriptor: descriptor, events: Int16(truncatingIfNeeded: sd_bus_get_events(raw)),
+            descriptor: descriptor,
+            events: isBehind ? Int16(POLLOUT) : Int16(truncatingIfNeeded: sd_bus_get_events(raw)),
             deadline: limit == .max ? nil : Int64(clamping: limit))
     }
+
+    /// Messages that the bus has not taken yet.
+    var waiting: Int {
+        var count: UInt64 = 0
+        return sd_bus_get_n_queued_write(raw, &count) < 0 ? 0 : Int(count)
+    }
+
+    /// More than the programs of a desktop ever ask for at once.
+    static let mostWaiting = 256
+
+    /// No more calls are read until the bus has taken their answers: what a flood leaves would be kept in memory, where
+    /// libsystemd moves all of it by one place for each message that goes.
+    private var isBehind: Bool { waiting > Self.mostWaiting }
 
     public func process() -> Bool {
         let code = sd_bus_process(raw, nil)
@@ -83,7 +97,7 @@ internal import Glibc
             self.lost = nil
             lost(.failed("the \(name) is gone: \(String(cString: strerror(-code)))"))
         }
-        return code > 0
+        return code > 0 && !isBehind
     }
 
     // MARK: Objects and signals

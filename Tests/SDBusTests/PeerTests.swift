@@ -229,6 +229,38 @@ private let lampInterface = BusInterface<any LampFace>(
         pair.close()
     }
 
+    /// A flood whose answers nobody takes stays where it is, and is answered once they are taken.
+    @Test @LoopActor func whoDoesNotReadIsNotReadFrom() async throws {
+        let pair = try Pair()
+        _ = try await pair.call("Press")
+        LoopActor.remove(pair.client)
+        let words = [Value.strings([String(repeating: "a", count: 20_000)]), .int64(1)]
+        var sent = 0
+        var answered = 0
+        // The sockets hold some hundreds.
+        while sent < 2000 {
+            for _ in 0..<20 {
+                pair.client.call(nil, "/lamp", "org.example.Lamp", "Echo", words) { _ in answered += 1 }
+                sent += 1
+            }
+            // What can be read has been read then.
+            await turn()
+        }
+        #expect((1...Bus.mostWaiting + 1).contains(pair.server.waiting), "\(pair.server.waiting)")
+        #expect(pair.client.waiting > 0 && answered == 0)
+        LoopActor.add(pair.client)
+        while answered < sent { await turn() }
+        #expect(pair.server.waiting == 0)
+        pair.close()
+    }
+
+    /// The Loop has looked at everything once more.
+    @LoopActor private func turn() async {
+        await withCheckedContinuation { continuation in
+            _ = LoopActor.timer(after: .seconds(0.001)) { continuation.resume() }
+        }
+    }
+
     @Test @LoopActor func aLostPeerIsSaidOnce() async throws {
         let (lost, feed) = AsyncStream<BusError>.makeStream()
         let pair = try Pair { feed.yield($0) }
