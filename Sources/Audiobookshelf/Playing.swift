@@ -35,8 +35,6 @@ public struct OpenSession: Sendable {
     public let progress: ShelfProgress?
     /// Milliseconds since 1970, server's clock.
     public let started: Int64
-    /// The server transcodes: none of the types it was told of fits.
-    public let isTranscoded: Bool
 }
 
 /// An item that was looked at and can be played.
@@ -76,7 +74,7 @@ extension ShelfClient {
         return OpenSession(
             id: answer.id, item: item(id, source, episode, answer, tracks), place: answer.place,
             progress: source.progress.flatMap { $0.episode == id.episode ? $0.progress : nil },
-            started: answer.started ?? serverNow, isTranscoded: answer.isTranscoded)
+            started: answer.started ?? serverNow)
     }
 
     /// - Returns: the episode meant, nil for a book.
@@ -131,7 +129,7 @@ extension ShelfClient {
         let secrets = try await current()
         let custom = Dictionary(secrets.headers.map { ($0.name, $0.value) }) { _, last in last }
         var isPublic = false
-        if !answer.isTranscoded, let first = answer.tracks.first {
+        if answer.transcoding == nil, let first = answer.tracks.first {
             isPublic = await publicTracks(session: answer.id, index: first.index, secrets)
         }
         return answer.tracks.map { track in
@@ -139,11 +137,11 @@ extension ShelfClient {
                 isPublic
                 ? server.url(["public", "session", answer.id, "track", "\(track.index)"])
                 : server.url(ofServer: track.contentURL)
-            let bearer = isPublic || answer.isTranscoded ? [:] : ["Authorization": "Bearer \(secrets.bearer)"]
+            let bearer = isPublic || answer.transcoding != nil ? [:] : ["Authorization": "Bearer \(secrets.bearer)"]
             let stream = AudioStream(
                 url: url, headers: custom.merging(bearer) { _, own in own }, caFile: account.caFile,
-                isHLS: answer.isTranscoded, joints: answer.joints, delay: answer.delay,
-                identity: answer.isTranscoded ? nil : identity(of: track, id))
+                transcoding: answer.transcoding,
+                identity: answer.transcoding == nil ? identity(of: track, id) : nil)
             return Track(start: track.start, duration: track.duration, audio: .stream(stream), title: track.title)
         }
     }
@@ -189,11 +187,7 @@ struct PlayPayload: Sendable {
     let duration: BookTime
     let started: Int64?
     /// `playMethod` 2: the only track is an HLS playlist.
-    let isTranscoded: Bool
-    /// Where the files begin that are transcoded, but the first.
-    let joints: [BookTime]
-    /// The server begins to transcode half a minute before the place, and numbers segments of six seconds from the one there.
-    let delay: BookTime
+    let transcoding: Transcoding?
     let chapters: [Chapter]
     let tracks: [AudioTrack]
 
@@ -222,13 +216,17 @@ struct PlayPayload: Sendable {
                     modified: track["metadata"]["mtimeMs"].integer))
         }
         self.tracks = tracks
-        isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true
-        if isTranscoded, case .array(let files) = json["libraryItem"]["media"]["tracks"] {
-            let begin = max(0, (json["startTime"].number ?? place.seconds) - 30)
-            delay = .seconds(begin.truncatingRemainder(dividingBy: 6))
-            joints = files.dropFirst().compactMap { $0["startOffset"].number.map { .seconds($0) } }
-        } else {
-            (joints, delay) = ([], .zero)
-        }
+        let isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true
+        transcoding = isTranscoded ? Self.transcoding(json, place) : nil
+    }
+
+    /// The server begins half a minute before the place, and numbers segments of six seconds from the one there.
+    private static func transcoding(_ json: JSON, _ place: BookTime) -> Transcoding {
+        let begin = max(0, (json["startTime"].number ?? place.seconds) - 30)
+        var files: [JSON] = []
+        if case .array(let tracks) = json["libraryItem"]["media"]["tracks"] { files = tracks }
+        return Transcoding(
+            joints: files.dropFirst().compactMap { $0["startOffset"].number.map { .seconds($0) } },
+            delay: .seconds(begin.truncatingRemainder(dividingBy: 6)))
     }
 }

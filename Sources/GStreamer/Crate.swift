@@ -144,7 +144,7 @@ final class Crate: Sendable {
             if let file = state.files[track] { return file }
             let file = StreamFile(
                 reader: shelf.reader(of: stream), duration: reel.tracks[track].duration,
-                playlist: stream.isHLS ? Playlist(stream, shelf: shelf) : nil)
+                playlist: stream.transcoding.map { Playlist(stream, $0, shelf: shelf) })
             state.files[track] = file
             return file
         }

@@ -13,6 +13,7 @@ final class Playlist: Sendable {
     static let pause = 0.5
 
     private let stream: AudioStream
+    private let transcoding: Transcoding
     private let shelf: any ByteShelf
     private let text = Locked<[UInt8]>([])
     /// The last few segments, by address: a seek among them asks for them once more.
@@ -26,8 +27,9 @@ final class Playlist: Sendable {
     /// Path and query: what the playlist names is joined to that.
     let path: String
 
-    init(_ stream: AudioStream, shelf: any ByteShelf) {
+    init(_ stream: AudioStream, _ transcoding: Transcoding, shelf: any ByteShelf) {
         self.stream = stream
+        self.transcoding = transcoding
         self.shelf = shelf
         (origin, path) = Self.split(stream.url)
     }
@@ -64,7 +66,7 @@ final class Playlist: Sendable {
             let grid = MediaPlaylist.start(of: url, in: text)
         else { return }
         let delay = TransportStream.delay(
-            of: start, against: grid, files: stream.joints, expected: stream.delay)
+            of: start, against: grid, files: transcoding.joints, expected: transcoding.delay)
         delays.withLock { $0 = $0.filter { $0.grid != grid }.suffix(31) + [(grid, delay)] }
     }
 

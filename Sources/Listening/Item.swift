@@ -110,6 +110,19 @@ public enum Audio: Hashable, Sendable {
     case stream(AudioStream)
 }
 
+/// How a server transcodes.
+public struct Transcoding: Hashable, Sendable {
+    /// Where in what comes out its files begin, but the first.
+    public let joints: [BookTime]
+    /// How much later than the playlist says lies what is made first, by the server's own rule.
+    public let delay: BookTime
+
+    public init(joints: [BookTime] = [], delay: BookTime = .zero) {
+        self.joints = joints
+        self.delay = delay
+    }
+}
+
 /// Audio over HTTP. Its description shows no address and no header: both may hold what opens the door.
 public struct AudioStream: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// Without a token, ever: urls end up in error texts and on the bus.
@@ -119,28 +132,22 @@ public struct AudioStream: Hashable, Sendable, CustomStringConvertible, CustomRe
     public let headers: [String: String]
     /// A PEM file of certificates to trust for this server.
     public let caFile: String?
-    /// The server transcodes: the url is an HLS playlist.
-    public let isHLS: Bool
-    /// Where in what is transcoded its files begin, but the first.
-    public let joints: [BookTime]
-    /// How much later than the playlist says lies what the server transcodes first, by its own rule.
-    public let delay: BookTime
+    /// Where the server transcodes, and the url is an HLS playlist.
+    public let transcoding: Transcoding?
     /// The same for the same bytes, whatever address they have today; nil: nobody can tell.
     public let identity: String?
 
     public init(
-        url: String, headers: [String: String] = [:], caFile: String? = nil, isHLS: Bool = false,
-        joints: [BookTime] = [], delay: BookTime = .zero, identity: String? = nil
+        url: String, headers: [String: String] = [:], caFile: String? = nil,
+        transcoding: Transcoding? = nil, identity: String? = nil
     ) {
         self.url = url
         self.headers = headers
         self.caFile = caFile
-        self.isHLS = isHLS
-        self.joints = joints
-        self.delay = delay
+        self.transcoding = transcoding
         self.identity = identity
     }
 
-    public var description: String { isHLS ? "an HLS stream" : "a stream" }
+    public var description: String { transcoding == nil ? "a stream" : "an HLS stream" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -41,7 +41,7 @@ private struct ForgetfulBytes: ByteShelf {
     }
 
     private func track(_ server: LoopbackServer, _ list: String = "output.m3u8") -> [Track] {
-        streams(["\(server.address)/\(list)"], seconds: 30, headers: ["X-Key": "seven"], isHLS: true)
+        streams(["\(server.address)/\(list)"], seconds: 30, headers: ["X-Key": "seven"], transcoding: Transcoding())
     }
 
     /// What serves all but one segment, while it is to be kept back.
@@ -165,7 +165,7 @@ private struct ForgetfulBytes: ByteShelf {
         let name = "hls-late-\(Int(begin))"
         let (server, restart) = try restarting(name, from: begin)
         let tracks = streams(
-            ["\(server.address)/output.m3u8"], seconds: 100, isHLS: true, joints: [.seconds(50)])
+            ["\(server.address)/output.m3u8"], seconds: 100, transcoding: Transcoding(joints: [.seconds(50)]))
         let rig = Rig(name, bytes: ForgetfulBytes())
         func expect(heardAt place: Double, _ comment: String) async throws {
             try await rig.play(until: .seconds(place + 0.5), hearing: 0.4)

@@ -5,11 +5,11 @@ import Testing
 @testable import GStreamer
 
 func streams(
-    _ urls: [String], seconds: Double, headers: [String: String] = [:], isHLS: Bool = false, joints: [BookTime] = []
+    _ urls: [String], seconds: Double, headers: [String: String] = [:], transcoding: Transcoding? = nil
 ) -> [Track] {
     Timeline.repaired(
         tracks: urls.map { url in
-            let stream = AudioStream(url: url, headers: headers, isHLS: isHLS, joints: joints)
+            let stream = AudioStream(url: url, headers: headers, transcoding: transcoding)
             return Track(start: .zero, duration: .seconds(seconds), audio: .stream(stream))
         })
 }
