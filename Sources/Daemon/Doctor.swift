@@ -83,6 +83,7 @@ extension Service {
                 case .absent: "start a keyring, such as gnome-keyring"
                 case .locked: "unlock the keyring"
                 case .refused: "make a keyring the default, for example with Passwords and Keys (seahorse)"
+                case .unusable: "install libsecret; Debian's package is libsecret-1-0"
                 }
             return Check("keyring", shelves.hasAccounts ? .bad : .warning, "\(error)", advice: advice)
         }

@@ -40,6 +40,8 @@ public enum VaultError: Error, Hashable, Sendable, CustomStringConvertible {
     case absent
     case locked
     case refused(reason: String)
+    /// What would ask it cannot be loaded.
+    case unusable(reason: String)
 
     public var description: String {
         switch self {
@@ -52,6 +54,8 @@ public enum VaultError: Error, Hashable, Sendable, CustomStringConvertible {
             "the keyring is locked; unlock it (logging in to the desktop usually does) and try again"
         case .refused(let reason):
             "the Secret Service refused: \(reason); unlock the keyring, or allow dogear there, and try again"
+        case .unusable(let reason):
+            "the keyring cannot be asked (\(reason)); install libsecret and try again. Local files play without it"
         }
     }
 }

@@ -12,7 +12,7 @@ struct Session: ~Copyable {
 
     init(address: String?, milliseconds: Int) throws(VaultError) {
         guard let address else { throw .absent }
-        if let trouble = dogear_secret_trouble() { throw .refused(reason: String(cString: trouble)) }
+        if let trouble = dogear_secret_trouble() { throw .unusable(reason: String(cString: trouble)) }
         let context = g_main_context_new()!
         g_main_context_push_thread_default(context)
         let limit = Limit(milliseconds: milliseconds)
