@@ -119,11 +119,11 @@ static inline void dogear_rank_above(void *factory, void *other) {
     gst_plugin_feature_set_rank(factory, gst_plugin_feature_get_rank(other) + 1);
 }
 
-// Opens addresses, and not those of files alone.
+// Opens addresses of what lies elsewhere: not files, nor what the address itself holds.
 static inline int dogear_is_remote(void *factory) {
     const gchar *const *schemes = gst_element_factory_get_uri_protocols(factory);
     if (gst_element_factory_get_uri_type(factory) != GST_URI_SRC || !schemes) return 0;
-    while (*schemes && !strcmp(*schemes, "file")) schemes++;
+    while (*schemes && (!strcmp(*schemes, "file") || !strcmp(*schemes, "data"))) schemes++;
     return *schemes != NULL;
 }
 
