@@ -63,7 +63,7 @@ private struct ForgetfulBytes: ByteShelf {
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect((14.5...14.7).contains(first), "\(first)")
         rig.engine.seek(rig.load, to: .seconds(3))
-        #expect(try await rig.word() == .seeked(to: .seconds(3)))
+        #expect(try await rig.answer() == .seeked(to: .seconds(3)))
         #expect(server.requests.allSatisfy { $0.headers["x-key"] == "seven" })
     }
 
@@ -99,7 +99,7 @@ private struct ForgetfulBytes: ByteShelf {
         #expect(segments.first == "/output5.ts" && !segments.contains("/output0.ts"), "\(segments)")
         // Back to what the playlist as it was opened does not have.
         rig.engine.seek(rig.load, to: .seconds(4))
-        #expect(try await rig.word() == .seeked(to: .seconds(4)))
+        #expect(try await rig.answer() == .seeked(to: .seconds(4)))
         try await rig.play(until: .seconds(4.4), hearing: 0.2)
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(first - 4.1) < 0.06, "\(first)")

@@ -189,7 +189,7 @@ struct Format: Sendable, CustomTestStringConvertible {
 
         rig.engine.seek(rig.load, to: .seconds(7.25))
         #expect(rig.engine.position(rig.load) == .seconds(7.25))
-        #expect(try await rig.word() == .seeked(to: .seconds(7.25)))
+        #expect(try await rig.answer() == .seeked(to: .seconds(7.25)))
         try await rig.play(until: .seconds(7.6), hearing: 0.2)
         let second = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(second - 7.35) < 0.03)

@@ -58,7 +58,7 @@ import Testing
         #expect(moments.gap(from: 2.4) { original + $0 - 2.4 } < 0.15)
         // Back in the first: nothing is left of what was left out.
         rig.engine.seek(rig.load, to: .seconds(1))
-        #expect(try await word(rig) == .seeked(to: .second))
+        #expect(try await rig.answer() == .seeked(to: .second))
         try await rig.play(until: .seconds(2), hearing: 0.6)
         #expect(abs(try #require(try rig.heard.original(at: 0.5)) - 1.5) < 0.05)
     }
@@ -113,7 +113,8 @@ import Testing
         // And with it, switched on in between, its edges alone.
         rig.engine.setSound(SoundOptions(skipsSilence: true))
         rig.engine.seek(rig.load, to: .seconds(2.5))
-        #expect(try await word(rig) == .seeked(to: .seconds(2.5)))
+        // A machine that stood still may have had something to say before.
+        while try await rig.word() != .seeked(to: .seconds(2.5)) {}
         let moments = try await rig.play(until: .seconds(7), hearing: 1.9)
         #expect(moments.gap(from: 1.2) { 6 + $0 - 0.5 - 0.4 } < 0.3)
     }

@@ -28,7 +28,7 @@ func streams(
         let first = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(first - 20.6) < 0.03)
         rig.engine.seek(rig.load, to: .seconds(7.25))
-        #expect(try await rig.word() == .seeked(to: .seconds(7.25)))
+        #expect(try await rig.answer() == .seeked(to: .seconds(7.25)))
         try await rig.play(until: .seconds(7.6), hearing: 0.2)
         let second = try #require(try rig.heard.original(at: 0.1))
         #expect(abs(second - 7.35) < 0.03)
