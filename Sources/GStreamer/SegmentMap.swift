@@ -16,6 +16,9 @@ internal import Synchronization
 final class SegmentMap: Sendable {
     /// An hour, in nanoseconds: a buffer that claims more does not know how long it is.
     static let longest: UInt64 = 3_600_000_000_000
+    /// What a file claims may be more than fits: that stops at 31 years.
+    private static func time(_ nanoseconds: Double) -> UInt64 { UInt64(nanoseconds.clamped(to: 0...1e18)) }
+
     /// What is longer was not sound in the recording either.
     private static let longestLead: UInt64 = 12_000_000_000
 
@@ -78,6 +81,12 @@ final class SegmentMap: Sendable {
         sounds.store(false, ordering: .relaxed)
     }
 
+    /// What comes is of a time that cannot be counted in.
+    private func distrust() {
+        state.withLock { ($0.last, $0.present, $0.target) = (nil, nil, nil) }
+        threshold.store(0, ordering: .relaxed)
+    }
+
     /// - Returns: what to go on with instead; nil to leave the segment as it is.
     func map(_ came: Part) -> Part? {
         state.withLock { state in
@@ -85,7 +94,7 @@ final class SegmentMap: Sendable {
             if let last = state.last {
                 // The stream before lasted this much running time at its own rate.
                 let lasted = Double(came.base >= last.came.base ? came.base - last.came.base : 0)
-                went.base = last.went.base + UInt64(lasted * last.came.rate / last.went.rate)
+                went.base = last.went.base &+ Self.time(lasted * last.came.rate / last.went.rate)
                 went.rate = state.rate
             } else if let target = state.target, came.start < target {
                 went.start = target
@@ -93,7 +102,7 @@ final class SegmentMap: Sendable {
             state.target = nil
             state.last = (came, went)
             // What is left out at its start does not last either.
-            state.last?.came.base += UInt64(Double(went.start - came.start) / came.rate)
+            state.last?.came.base &+= Self.time(Double(went.start - came.start) / came.rate)
             return went == came ? nil : went
         }
     }
@@ -109,7 +118,7 @@ final class SegmentMap: Sendable {
         guard start < .max / 4, duration < Self.longest else { return }
         state.withLock { state in
             guard let last = state.last?.went, start + duration > state.zero else { return }
-            state.reached = last.base + UInt64(Double(start + duration - state.zero) / last.rate)
+            state.reached = last.base &+ Self.time(Double(start + duration - state.zero) / last.rate)
             if state.lead == nil { state.lead = min(start - min(start, state.zero), Self.longestLead) }
         }
     }
@@ -122,6 +131,7 @@ final class SegmentMap: Sendable {
             var segment = GstSegment()
             gst_event_copy_segment(event, &segment)
             guard segment.format == GST_FORMAT_TIME, segment.rate > 0 else { return }
+            guard segment.isBelievable else { return distrust() }
             let number = gst_event_get_seqnum(event)
             let went = map(Part(start: UInt64(segment.time), base: UInt64(segment.base), rate: segment.rate))
             let lead = guint64(state.withLock { $0.lead } ?? 0)
@@ -157,19 +167,18 @@ final class SegmentMap: Sendable {
     /// - Returns: the segment that says so; nil if there is none to be cut.
     func cut(from: UInt64, to: UInt64) -> UnsafeMutablePointer<GstEvent>? {
         state.withLock { state -> UnsafeMutablePointer<GstEvent>? in
-            guard let (segment, number) = state.present, var last = state.last, from >= segment.start, to > from,
-                segment.time != .max
+            guard let (segment, number) = state.present, var last = state.last, from >= segment.start, to > from
             else { return nil }
             let start = UInt64(segment.start)
-            func running(_ time: UInt64, _ rate: Double) -> UInt64 { UInt64(Double(time - start) / rate) }
-            last.went.base = UInt64(segment.base) + running(from, segment.rate)
+            func running(_ time: UInt64, _ rate: Double) -> UInt64 { Self.time(Double(time - start) / rate) }
+            last.went.base = UInt64(segment.base) &+ running(from, segment.rate)
             var cut = segment
             cut.base = guint64(last.went.base)
             cut.time = guint64(UInt64(segment.time) + to - start)
             cut.start = guint64(to)
             cut.position = guint64(to)
             // What follows is counted from here, on both sides.
-            last.came.base += running(to, last.came.rate)
+            last.came.base &+= running(to, last.came.rate)
             state.last = last
             state.zero = to
             state.present = (cut, number)
@@ -194,5 +203,13 @@ final class SegmentMap: Sendable {
         threshold.store(0, ordering: .relaxed)
         sounds.store(true, ordering: .relaxed)
         return false
+    }
+}
+
+extension GstSegment {
+    /// A file states the times of its edits as it likes, and its rates.
+    var isBelievable: Bool {
+        let year: GstClockTime = 366 * 86_400 * 1_000_000_000
+        return time < year && start < year && base < year && (1 / 64...64).contains(rate * applied_rate)
     }
 }

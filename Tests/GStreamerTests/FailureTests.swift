@@ -78,6 +78,46 @@ import Testing
         engine.unload()
     }
 
+    /// Edits that say so: one of them lasts half a billion years.
+    @Test func aFileThatClaimsTimeBeyondCountingIsHarmless() async throws {
+        let whole = try Sounds.read(try Sounds.tone("edits-source.m4a", seconds: 6))
+        let path = "\(Sounds.folder)/edits.m4a"
+        try Sounds.write(try withEdits([(3000, 1024), (18_446_744_070_000, -1), (3000, 1024)], whole), to: path)
+        for rate in [1, 0.5] {
+            let rig = Rig("edits")
+            rig.engine.load(rig.load, tracks: files([path, path], seconds: 6), at: .zero, rate: rate, volume: 1)
+            rig.engine.play(rig.load)
+            while true {
+                let word = try await rig.word()
+                if case .failed = word { break }
+                if word == .ended { break }
+            }
+            rig.engine.unload()
+        }
+    }
+
+    /// Written in place of those of the only track; the index lies behind the sound.
+    /// - Parameter edits: how long, in milliseconds, and from which sample on; -1: nothing is heard.
+    private func withEdits(_ edits: [(UInt64, Int64)], _ file: [UInt8]) throws -> [UInt8] {
+        func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
+        func find(_ name: String) throws -> Int {
+            let name = Array(name.utf8)
+            return try #require(file.indices.first { file[$0...].starts(with: name) }) - 4
+        }
+        func size(_ at: Int) -> Int { file[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+        var list = Array("elst".utf8) + [1, 0, 0, 0] + bytes(UInt32(edits.count))
+        for (length, start) in edits { list += bytes(length) + bytes(start) + bytes(UInt32(1 << 16)) }
+        list = bytes(UInt32(list.count + 4)) + list
+        let old = try find("elst")
+        var changed = file
+        for name in ["moov", "trak", "edts"] {
+            let at = try find(name)
+            changed.replaceSubrange(at..<at + 4, with: bytes(UInt32(size(at) + list.count - size(old))))
+        }
+        changed.replaceSubrange(old..<old + size(old), with: list)
+        return changed
+    }
+
     /// As a server may claim that somebody is.
     @Test(arguments: [9e11, 9e17]) func aPlaceBeyondAllTimeEndsNothing(_ seconds: Double) async throws {
         let reports = Reports()
