@@ -57,6 +57,8 @@ final class Ears: Sendable {
         guard crate.feed?.failure == nil else { return }
         let isBroken = crate.stamps.isBroken(needle.lastTrack)
         let breaksOff = crate.stamps.breaksOff(needle.lastTrack)
+        // Not while the place is held: the Loop would wait for the disk with it.
+        let isGone = crate.stamps.isGone(needle.lastTrack + 1)
         let next = needle.handOver(
             unless: { track, position in
                 // Let it run out, the end of it decides.
@@ -65,7 +67,7 @@ final class Ears: Sendable {
                 guard needle.reel.isStream(track) || isBroken else { return false }
                 return needle.reel.isCutShort(track, at: position + .seconds(10))
             },
-            if: { track in (!needle.reel.isStream(track) || crate.isReady(track)) && !crate.stamps.isGone(track) })
+            if: { track in !isGone && (!needle.reel.isStream(track) || crate.isReady(track)) })
         guard let next else { return }
         if let feed = crate.feedFromStart(of: next) {
             Pipeline.set(feed, on: outlet.pipeline.element)
@@ -87,6 +89,7 @@ final class Ears: Sendable {
         }
         // A hole in a file is passed over. One of a minute and more is an end that nobody should be sent to.
         if dogear_has_property(element, "max-errors") != 0 { dogear_set_int(element, "max-errors", Self.longestHole) }
+        silences.setGrain(of: element)
         switch String(cString: factory) {
         case "filesrc": watch(reading: element)
         case "decodebin": Batches.lengthen(element)
@@ -205,7 +208,7 @@ final class Ears: Sendable {
         var segment = GstSegment()
         gst_event_copy_segment(event, &segment)
         door.saw(segment)
-        guard segment.format == GST_FORMAT_TIME, segment.time < .max / 2, segment.base < .max / 2,
+        guard segment.format == GST_FORMAT_TIME, segment.isBelievable,
             needle.segmentBegins(
                 base: UInt64(segment.base), start: Int64(segment.time), rate: segment.rate * segment.applied_rate)
         else { return }

@@ -34,8 +34,9 @@ final class FileStamps: Sendable {
     }
 
     /// What is not there would end the sound of the one before, of which a second is left. May wait for the disk.
+    /// - Parameter track: of one beyond the last, false.
     func isGone(_ track: Int) -> Bool {
-        guard case .file(let path) = tracks[track].audio else { return false }
+        guard tracks.indices.contains(track), case .file(let path) = tracks[track].audio else { return false }
         return access(path, R_OK) != 0
     }
 

@@ -335,7 +335,17 @@ final class Pipeline {
         if !isClosed { door.set(fading) }
     }
 
-    func set(skipsSilence: Bool) { ears.silences.set(skipsSilence) }
+    func set(skipsSilence: Bool) {
+        ears.silences.set(skipsSilence)
+        guard !isClosed else { return }
+        let elements = gst_bin_iterate_recurse(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
+        defer { gst_iterator_free(elements) }
+        let setGrain: GstIteratorForeachFunction = { value, ears in
+            Ears.of(ears).silences.setGrain(of: g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self))
+        }
+        let context = Unmanaged.passUnretained(ears).toOpaque()
+        while gst_iterator_foreach(elements, setGrain, context) == GST_ITERATOR_RESYNC { gst_iterator_resync(elements) }
+    }
 
     /// - Parameter boost: decibels. Peaks are bent down so that nothing clips; without a boost nothing is touched.
     func set(boost: Double) {

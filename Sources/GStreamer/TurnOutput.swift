@@ -21,11 +21,22 @@ extension Turn {
         }
     }
 
-    /// A mixer that is moved while nothing plays is heard of only by asking.
+    /// Seconds.
+    private static let mixerLimit = 1
+
+    /// A mixer that is moved while nothing plays is heard of only by asking. A sound server that does not answer holds
+    /// who asks up for half a minute, which is a thread of its own therefore.
     /// - Returns: its volume, where that is not ours any more.
     @discardableResult func followMixer() -> Double? {
-        guard let (volume, number) = pipeline.loudness.heard() else { return nil }
-        return take(volume, after: number)
+        let loudness = pipeline.loudness
+        guard loudness.isServed else { return nil }
+        let answer = Monitor<(volume: Double, after: UInt64)??>(nil)
+        let isAsked = onOwnThread {
+            let heard = loudness.heard()
+            answer.change { $0 = .some(heard) }
+        }
+        guard isAsked, let heard = answer.wait(upTo: Self.mixerLimit, for: { $0 }) ?? nil else { return nil }
+        return take(heard.volume, after: heard.after)
     }
 
     /// - Parameter number: see ``Loudness/heard()``.
