@@ -61,7 +61,6 @@ let package = Package(
             name: "CGStreamer", pkgConfig: "gstreamer-base-1.0",
             providers: [.apt(["libgstreamer-plugins-base1.0-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "gobject-2.0", providers: [.apt(["libglib2.0-dev"])]),
-        .systemLibrary(name: "CMalloc"),
 
         // C libraries that are opened when they are needed.
         .target(name: "COpened"),
@@ -71,6 +70,7 @@ let package = Package(
             name: "CSecret", dependencies: ["COpened", "CGLib"],
             cSettings: hidden + [.unsafeFlags(["-I\(secretHeaders)"])]),
         .target(name: "CBuild", cSettings: commit),
+        .target(name: "CMemory"),
 
         // Pure rooms.
         room("Listening"),
@@ -88,7 +88,7 @@ let package = Package(
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
-        room("Machine", "CMalloc", "CSystemd", "SDBus", "EventLoop", "DBus", "Folders", "Listening"),
+        room("Machine", "CMemory", "CSystemd", "SDBus", "EventLoop", "DBus", "Folders", "Listening"),
         room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),

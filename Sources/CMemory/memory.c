@@ -1,0 +1,21 @@
+#define _GNU_SOURCE
+#include "CMemory.h"
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int give_back(struct dl_phdr_info *program, size_t size, void *data) {
+    (void)size;
+    (void)data;
+    ElfW(Addr) page = (ElfW(Addr))getpagesize();
+    for (int i = 0; i < program->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &program->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || (part->p_flags & PF_W)) continue;
+        ElfW(Addr) start = program->dlpi_addr + part->p_vaddr, first = start / page * page;
+        madvise((void *)first, start + part->p_memsz - first, MADV_DONTNEED);
+    }
+    return 1;
+}
+
+/* The first that is named is the program. */
+void dogear_give_code_back(void) { dl_iterate_phdr(give_back, NULL); }
