@@ -128,9 +128,10 @@ final class Multi: Sendable {
         curl_multi_remove_handle(handle, easy)
         guard let transfer = transfers.removeValue(forKey: easy) else { return nil }
         handles[transfer.number] = nil
-        if transfer.isStream, let next = queue.firstIndex(where: { $0.authority == transfer.authority }) {
-            start(queue.remove(at: next))
-        }
+        // One that cannot be started leaves its place to the next.
+        while transfer.isStream, streams(to: transfer.authority) < Self.forStreams,
+            let next = queue.firstIndex(where: { $0.authority == transfer.authority })
+        { start(queue.remove(at: next)) }
         return transfer
     }
 }
