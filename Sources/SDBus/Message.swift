@@ -63,7 +63,8 @@ enum Coding {
     }
 
     private static func text(_ type: Unicode.Scalar, _ value: String, _ m: OpaquePointer) throws(BusError) {
-        try check(sd_bus_message_append_basic(m, CChar(type.value), value), "append \(type)")
+        if sd_bus_message_append_basic(m, CChar(type.value), value) >= 0 { return }
+        try check(sd_bus_message_append_basic(m, CChar(type.value), value.sendable), "append \(type)")
     }
 
     private static func container(
@@ -148,5 +149,12 @@ enum Coding {
         var text: UnsafePointer<CChar>?
         try check(sd_bus_message_read_basic(m, type, &text), "read")
         return text.map { String(cString: $0) } ?? ""
+    }
+}
+
+extension String {
+    /// libsystemd sends no noncharacters (U+FFFE and the like), which a title from anywhere may hold.
+    var sendable: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.isNoncharacterCodePoint ? "\u{FFFD}" : $0 }))
     }
 }

@@ -84,7 +84,7 @@ internal import Glibc
 
     fileprivate static func sendError(_ call: OpaquePointer, _ error: BusError) {
         error.name.withCString { name in
-            error.message.withCString { message in
+            error.message.sendable.withCString { message in
                 var raw = sd_bus_error(name: name, message: message, _need_free: 0)
                 _ = sd_bus_reply_method_error(call, &raw)
             }
@@ -143,7 +143,7 @@ private let setter: sd_bus_property_set_t = { _, _, _, _, value, context, failur
             return 1
         } catch {
             let error = busError(error)
-            return sd_bus_error_set(failure, error.name, error.message)
+            return sd_bus_error_set(failure, error.name, error.message.sendable)
         }
     }
 }
@@ -157,7 +157,7 @@ private let handler: sd_bus_message_handler_t = { call, context, failure in
             method.call(try Coding.readAll(call), call)
             return 1
         } catch {
-            return sd_bus_error_set(failure, error.name, error.message)
+            return sd_bus_error_set(failure, error.name, error.message.sendable)
         }
     }
 }

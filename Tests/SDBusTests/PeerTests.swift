@@ -10,11 +10,13 @@ import Testing
 @LoopActor private final class Lamp {
     var level = 0.5
     var switched = 0
+    var word = "broken"
     var waiting: Reply?
 }
 
 private protocol LampFace: AnyObject {
     var brightness: Double { get set }
+    var word: String { get }
     func press()
     func hold(_ reply: Reply)
 }
@@ -36,7 +38,8 @@ private let lampInterface = BusInterface<any LampFace>(
             return []
         },
         .method("Echo", in: ["Words": .strings, "Number": .int64], out: ["Words": .strings, "Number": .int64]) { $1 },
-        .method("Refuse") { _, _ in throw BusError("org.example.Error.Broken", "the bulb is broken") },
+        .method("Refuse") { face, _ in throw BusError("org.example.Error.Broken", "the bulb is \(face.word)") },
+        .later("Regret") { _, _, reply in reply.fail(BusError("org.example.Error.Broken", "oh \u{1FFFE}")) },
         .later("Hold", out: ["Word": .string]) { face, _, reply in face.hold(reply) },
         .property(
             "Level", .double, get: { .double($0.brightness) },
@@ -92,6 +95,22 @@ private let lampInterface = BusInterface<any LampFace>(
         }
         for (member, arguments) in [("Nonsense", []), ("Press", [.string("too much")])] as [(String, [Value])] {
             await #expect(throws: BusError.self) { _ = try await pair.call(member, arguments) }
+        }
+        pair.close()
+    }
+
+    /// libsystemd refuses them, and a title may hold them.
+    @Test @LoopActor func whatCannotBeSentIsReplaced() async throws {
+        let pair = try Pair()
+        let words = Value.strings(["a\u{FFFE}b", "\u{1FFFF}", "\u{E000}😀"])
+        let answer = try await pair.call("Echo", [words, .int64(1)])
+        #expect(answer == [.strings(["a\u{FFFD}b", "\u{FFFD}", "\u{E000}😀"]), .int64(1)])
+        await #expect(throws: BusError("org.example.Error.Broken", "oh \u{FFFD}")) {
+            _ = try await pair.call("Regret")
+        }
+        pair.lamp.word = "\u{FFFF}"
+        await #expect(throws: BusError("org.example.Error.Broken", "the bulb is \u{FFFD}")) {
+            _ = try await pair.call("Refuse")
         }
         pair.close()
     }
