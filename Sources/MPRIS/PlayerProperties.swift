@@ -99,8 +99,8 @@ private struct MetadataKey: Hashable {
     let parts: Int
     let title: String?
     let partTitle: String?
-    let authors: [String]
-    let cover: String?
+    let names: [[String]]
+    let texts: [String?]
     let duration: BookTime
 
     init(_ player: Player) {
@@ -110,8 +110,8 @@ private struct MetadataKey: Hashable {
         parts = player.parts.count
         title = player.item?.title
         partTitle = player.part?.title
-        authors = player.item?.authors ?? []
-        cover = player.item?.coverPath
+        names = player.item.map { [$0.authors, $0.narrators, $0.genres] } ?? []
+        texts = player.item.map { [$0.podcast, $0.album, $0.published, $0.summary, $0.coverPath, $0.url] } ?? []
         duration = player.part?.duration ?? .zero
     }
 }
