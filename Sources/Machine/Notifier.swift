@@ -53,6 +53,7 @@ public struct Notice: Sendable {
 
     private var subjects: [String: Subject] = [:]
     private var matches: [SignalMatch] = []
+    private var presence: NameWatch?
 
     /// - Parameters:
     ///   - icon: a name of the icon theme; `desktopEntry`: of whose notifications these are.
@@ -121,6 +122,14 @@ public struct Notice: Sendable {
         guard matches.isEmpty else { return }
         hear("ActionInvoked") { [weak self] values in self?.chosen(values) }
         hear("NotificationClosed") { [weak self] values in self?.closed(values) }
+        // Another one counts anew: its numbers are of other programs' notices.
+        presence = NameWatch(Self.name, on: bus) { [weak self] _ in self?.forget() }
+    }
+
+    private func forget() {
+        for (subject, known) in subjects {
+            if known.isSent { subjects[subject]?.number = nil } else { subjects[subject] = nil }
+        }
     }
 
     private func hear(_ member: String, _ handler: @escaping @LoopActor ([Value]) -> Void) {

@@ -81,6 +81,25 @@ import Testing
         }
     }
 
+    /// Another one counts from 1 again: what has that number there is somebody else's.
+    @Test @LoopActor func whatADesktopThatIsGoneHasShownIsForgotten() async throws {
+        try await with { bus, notifier, _ in
+            let desk = try FakeNotifications(on: bus.address)
+            notifier.show(Notice("sleep", title: "Soon", body: ""))
+            notifier.show(Notice("login", title: "Sign in", body: ""))
+            try await until("both are shown") { desk.shown.count == 2 }
+            desk.leave()
+            let next = try FakeNotifications(on: bus.address)
+            notifier.show(Notice("other", title: "A", body: ""))
+            try await until("it is shown") { next.shown.count == 1 }
+            notifier.withdraw("login")
+            notifier.show(Notice("sleep", title: "Sooner", body: ""))
+            try await until("it is shown") { next.shown.count == 2 }
+            #expect(next.shown[1].replaces == 0 && next.closed.isEmpty)
+            next.leave()
+        }
+    }
+
     @Test @LoopActor func nobodyIsThere() async throws {
         try await with { _, notifier, said in
             notifier.show(Notice("a", title: "A", body: ""))
