@@ -140,13 +140,6 @@ extension ViewState {
             notice = nil
         }
         if act.isOfQueue, let report = decode(QueueReport.self, json) { queued(report) }
-        if let number = act.taken, case .string(let id)? = act.arguments.first,
-            queue.items.indices.contains(number - 1), queue.items[number - 1].item.id == id
-        {
-            var remove = Act("QueueRemove", [.int32(Int32(clamping: number))])
-            remove.isOfQueue = true
-            ask(.act(remove))
-        }
         if act.member == "Finish" || act.member == "Unfinish" {
             if case .string(let id)? = act.arguments.first { finished(id, act.member == "Finish") }
         }

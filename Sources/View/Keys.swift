@@ -221,9 +221,7 @@ extension ViewState {
             panes[.episodes] = Pane()
             return ask(.show(row.item.id))
         }
-        var play = Act("Play", [.string(row.item.id), .string("")], doing: "Opening “\(title)”…")
-        if tab == .queue { play.taken = queuePlace.chosen + 1 }
-        act(play)
+        act(Act("Play", [.string(row.item.id), .string("")], doing: "Opening “\(title)”…"))
     }
 
     private mutating func pressInQueue(_ key: Key) {

@@ -36,18 +36,23 @@ struct Pane: Hashable, Sendable {
         }
     }
 
+    /// Rows: more than anybody pages through.
+    private static let most = 200_000
+
     /// One page, from 1.
     mutating func take(_ report: ListReport, page: Int) {
         let start = (page - 1) * Question.pageSize
         let isLast = report.items.count < Question.pageSize
-        let count = report.total ?? (isLast ? start + report.items.count : max(rows.count, start + report.items.count))
+        let known = start + report.items.count
+        // What a server claims is room for that many.
+        let count = report.total.map { min($0, Self.most) } ?? (isLast ? known : max(rows.count, known))
         if rows.count < count { rows += Array(repeating: nil, count: count - rows.count) }
         if rows.count > count { rows.removeLast(rows.count - count) }
         for (index, item) in report.items.enumerated() where start + index < rows.count { rows[start + index] = item }
         problems = report.problems
         isKnown = true
         error = nil
-        goesOn = report.total == nil && report.items.count == Question.pageSize && start + report.items.count == count
+        goesOn = report.total == nil && report.items.count == Question.pageSize && known == count
     }
 
     mutating func forget(except page: Int) {

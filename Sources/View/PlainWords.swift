@@ -19,7 +19,7 @@ extension PlainState {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.first?.lowercased() else { return }
         let rest = words.dropFirst().joined(separator: " ")
-        if let number = Int(first) { return words.count == 1 ? choose(number) : unclear(line) }
+        if let number = UInt16(first).map(Int.init) { return words.count == 1 ? choose(number) : unclear(line) }
         if perform(first, rest) || performOnRow(first, words) { return }
         unclear(line)
     }
@@ -83,7 +83,8 @@ extension PlainState {
             act("Finish", [.string("")], done: "Finished.")
             return true
         }
-        guard case .items(let rows, let isQueue) = listing, words.count >= 2, let number = Int(words[1]),
+        guard case .items(let rows, let isQueue) = listing, words.count >= 2,
+            let number = UInt16(words[1]).map(Int.init),
             rows.indices.contains(number - 1)
         else { return sayTrue("Say a number of the list above: \(word) 1") }
         let row = rows[number - 1]

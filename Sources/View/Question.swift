@@ -48,8 +48,6 @@ public struct Act: Hashable, Sendable {
     var done: String?
     /// It answers with the queue.
     var isOfQueue = false
-    /// Number in the queue of what is played: it is taken out then.
-    var taken: Int?
 
     init(_ member: String, _ arguments: [Value] = [], doing: String? = nil, done: String? = nil) {
         self.member = member

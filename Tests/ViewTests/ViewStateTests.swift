@@ -171,7 +171,7 @@ import Testing
         #expect(questions(after).contains(.queue) && shown(view).contains("There is none"))
     }
 
-    @Test func whatIsPlayedFromTheQueueLeavesIt() {
+    @Test func whatIsPlayedFromTheQueueIsTakenOutByTheDaemon() {
         var view = connected()
         _ = press(&view, "4")
         let queue = QueueReport(items: ["One", "Two"].map { Self.row($0) })
@@ -179,8 +179,9 @@ import Testing
         _ = press(&view, "j")
         let play = questions(press(&view, "\r"))
         #expect(play.map(\.call.member) == ["Play"])
+        // The daemon takes out what plays; by a number it might be another one by now.
         let done = questions(view.handle(.answered(play[0], .success(Self.json(Self.playing()))), at: 0))
-        #expect(done.map(\.call.member) == ["QueueRemove"] && done[0].call.arguments == [.int32(2)])
+        #expect(!done.contains { $0.call.member == "QueueRemove" })
     }
 
     @Test func aPodcastOpensItsEpisodes() {
