@@ -28,7 +28,6 @@ public struct Paths: Hashable, Sendable {
     public var catalogue: String { "\(cache)/catalogue.sqlite" }
     public var covers: String { "\(cache)/covers" }
     public var audio: String { "\(cache)/audio" }
-    public var downloads: String { "\(data)/downloads" }
 
     private static func join(_ folder: String, _ name: String) -> String {
         folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"

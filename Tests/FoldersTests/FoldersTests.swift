@@ -13,7 +13,7 @@ import Testing
         #expect(paths.database == "/s/dogear/state.sqlite")
         #expect(paths.covers == "/dogear/covers")
         #expect(paths.audio == "/dogear/audio")
-        #expect(paths.downloads == "/d/dogear/downloads")
+        #expect(paths.data == "/d/dogear")
     }
 
     @Test func aProfileHasItsFolderInEachOfThem() throws {
