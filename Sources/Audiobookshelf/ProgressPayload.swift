@@ -15,11 +15,17 @@ struct ProgressPayload: Hashable, Sendable {
         self.item = item
         episode = json["episodeId"].text
         isHidden = json["hideFromContinueListening"].bool ?? false
+        let duration = max(0, json["duration"].number ?? 0)
+        let share = (json["progress"].number ?? 0).clamped(to: 0...1)
+        let isFinished = json["isFinished"].bool ?? false
+        let position = json["currentTime"].number
+        // A client that syncs without a place takes it out of the record, with a new date: what is left of it is better
+        // than nothing, and newer than nothing.
         progress = ShelfProgress(
-            position: max(.zero, .seconds(json["currentTime"].number ?? 0)),
-            duration: max(.zero, .seconds(json["duration"].number ?? 0)),
-            isFinished: json["isFinished"].bool ?? false,
-            updated: (json["lastUpdate"].integer ?? 0).clamped(to: 0...Self.latest))
+            position: max(.zero, .seconds(position ?? share * duration)), duration: .seconds(duration),
+            isFinished: isFinished,
+            updated: position == nil && !isFinished
+                ? 0 : (json["lastUpdate"].integer ?? 0).clamped(to: 0...Self.latest))
     }
 
     /// The last millisecond that a server can write down: beyond, what we say after it would never be taken.

@@ -384,8 +384,16 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(try await client(replay()).progress(of: id) == nil)
         for name in ["prog-35-get-after-bad-type", "sess-35-progress-after-null"] {
             let body = try Fixture(name).body
-            #expect(ProgressPayload(body)?.progress.position == .zero, "\(name)")
+            let progress = ProgressPayload(body)?.progress
+            #expect(progress?.position == .zero && progress?.updated == 0, "\(name)")
         }
+        // Another client's sync had no place in it: nobody is sent to the start for that.
+        let bare = try #require(ProgressPayload(try Fixture("sess-10-progress-after-no-currentTime").body)).progress
+        #expect(abs(bare.position.seconds - 100) < 0.001 && bare.updated == 0)
+        let item = try #require(ItemID("abs:1/2"))
+        let ours = Place(item: item, position: .seconds(180), duration: bare.duration, updated: 1_795_223_703_776)
+        let server = Place(item: item, position: bare.position, duration: bare.duration, updated: bare.updated)
+        #expect(!ours.isOutdone(by: server, knowsOurs: true))
         let late = ProgressPayload(["libraryItemId": "b", "lastUpdate": 9_000_000_000_000_000])
         #expect(late.map { $0.progress.updated < 8_640_000_000_000_000 } == true, "a date that JavaScript has")
         let all = try await client(replay("me-01-me-with-progress")).progressByItem()
