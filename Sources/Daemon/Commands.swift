@@ -141,12 +141,17 @@ extension Service {
         do throws(SourceError) {
             let jump = try await settled(jump, onPresent: item.id)
             let goal = try item.goal(of: jump, from: position)
-            guard player.turning == nil else {
-                throw SourceError(.failed, "what plays next is still being opened; try again when it is heard")
-            }
+            try mayMove()
             send(.seek(to: goal, cause))
         } catch {
             throw ControlError(error)
+        }
+    }
+
+    /// - Throws: while one item gives way to another, when the player moves in neither.
+    func mayMove() throws(SourceError) {
+        guard player.turning == nil else {
+            throw SourceError(.failed, "what plays next is still being opened; try again when it is heard")
         }
     }
 

@@ -42,10 +42,10 @@ extension Service: @LoopActor PlayerFace {
         answer(reply) { () async throws(ControlError) in
             let entry = self.tracks.index(of: after).map { self.key(ofTrack: $0) }
             let item = try await self.described(try Address(uri).id)
-            // Behind a track that is no longer there is at the end.
+            // Behind a track that is no longer there, or went while the item was looked up, is at the end.
             let place = after == MPRISName.noTrack ? nil : entry ?? self.queue.line.last?.key
             var added: Queue.Entry?
-            self.line { added = $0.insert(item, after: place) }
+            self.line { added = $0.insert(item, after: place) ?? $0.insert(item, after: $0.line.last?.key) }
             if isCurrent, let added { try await self.open(item.id, at: nil, as: Wish(.picked, added.key, plays: true)) }
         }
     }
