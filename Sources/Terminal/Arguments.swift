@@ -9,7 +9,7 @@ public enum Arguments {
         else { return arguments }
         let guarded = arguments.filter(looksNegative)
         if guarded.isEmpty { return arguments }
-        // Behind the first number everything that is no option stays in its order.
+        // Options may follow a number: what is none stays in front, in its order.
         let rest = arguments.filter { !looksNegative($0) }
         return rest + ["--"] + guarded
     }
