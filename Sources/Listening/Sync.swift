@@ -96,10 +96,10 @@ public struct Sync: Sendable {
     /// Sessions whose end was answered with 404, which may have been a proxy's word: what they owe is delivered, then they
     /// are ended once more.
     var seemsGone: Set<String> = []
-    /// The session that last took a place, and when by this computer's clock in milliseconds.
+    /// The session that last took a place, and when: see ``Moment/sinceStart``, for clocks are set now and then.
     var confirmed: (id: String, at: Int64)?
-    /// Milliseconds to add to this computer's clock to have that of an account's server, as last heard.
-    var clockOffsets: [String: Int64] = [:]
+    /// When the place of each session of this run was true, by the same measure.
+    var reached: [String: Int64] = [:]
     /// A sync of the live stretch is wanted now.
     var isDue = false
     /// Closed or inherited stretches, by id.
@@ -194,6 +194,8 @@ public struct Sync: Sendable {
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
         listened[item] = max(listened[item] ?? .min, serverNow)
+        reached = reached.filter { waiting[$0.key] != nil }
+        reached[session] = now.sinceStart
         // Begun elsewhere on purpose: the server is told, however short the listening.
         live?.sentPlace = serverPlace
         return effects + [.save(live!)] + pump(now)
@@ -214,12 +216,12 @@ public struct Sync: Sendable {
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
         var effects: [Effect] = []
-        if let account = heard.item.account { clockOffsets[account] = serverNow - now.wall }
         // Last words of one that was paused are no news: another device may have gone on since.
         if heard.listened > .zero || heard.place != stretch.place {
             // Whatever the clock says, it comes after a command that was given before.
             let after = commanded[heard.item].map { $0 + 1 } ?? .min
             stretch.updated = max(stretch.updated, serverNow, after)
+            reached[stretch.id] = now.sinceStart
             listened[heard.item] = stretch.updated
             // Outlived by this: sent again when the listener asks for it, a refused one would move the place back.
             if writes[heard.item]?.refusal != nil {

@@ -126,7 +126,7 @@ extension Sync {
             if isLive(request) { isDue = true }
             return pump(now)
         case .accepted, .rows, .gone, .refused:
-            if case .sync(let id, _, _, _, _) = request, outcome == .accepted { confirmed = (id, now.wall) }
+            if case .sync(let id, _, _, _, _) = request, outcome == .accepted { confirmed = (id, now.sinceStart) }
             let effects = settle(request, outcome) + withdrawStale(now)
             lanes[account]?.backOffs = 0
             // It is listened to on, and may be taken some time.

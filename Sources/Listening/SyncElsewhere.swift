@@ -29,15 +29,14 @@ extension Sync {
 
     /// After a pause without a network, hours may have passed since the place that is owed.
     mutating func withdrawStale(_ now: Moment) -> [Effect] {
-        let (offsets, lanes, confirmed) = (clockOffsets, lanes, confirmed)
+        let (lanes, confirmed, reached) = (lanes, confirmed, reached)
+        func age(_ at: Int64) -> Int64 { (now.sinceStart - at) / 1000 }
         return withdraw { stretch in
             // The session has just answered: what it was told a moment ago is no other device's.
-            if let confirmed, confirmed.id == stretch.id, now.wall - confirmed.at <= Self.freshness { return false }
-            let account = stretch.item.account
+            if let confirmed, confirmed.id == stretch.id, age(confirmed.at) <= Self.freshness { return false }
             // A server that was away may have heard of others since.
-            let wasAway = account.flatMap { lanes[$0] }.map { $0.backOffs > 0 } ?? false
-            let age = now.wall + (account.flatMap { offsets[$0] } ?? 0) - stretch.updated
-            return age > (wasAway ? Place.clockTolerance : Self.freshness)
+            let wasAway = stretch.item.account.flatMap { lanes[$0] }.map { $0.backOffs > 0 } ?? false
+            return reached[stretch.id].map(age) ?? .max > (wasAway ? Place.clockTolerance : Self.freshness)
         }
     }
 
