@@ -30,7 +30,7 @@ public enum Entry: Hashable, Sendable {
     /// Replaces an earlier one of the same item and time.
     case bookmark(Bookmark)
     case removeBookmark(Bookmark.ID)
-    /// Those that the server of an account keeps.
+    /// Those that the server of an account keeps, and knows all about.
     case removeBookmarks(account: String)
     /// Replaces an earlier one with the same id. The history is bounded: the oldest go.
     case sitting(Sitting)
@@ -86,7 +86,7 @@ public enum Entry: Hashable, Sendable {
             try db.run(
                 "DELETE FROM bookmarks WHERE item = ? AND time = ?", [id.item.description, id.time.microseconds])
         case .removeBookmarks(let account):
-            try db.run("DELETE FROM bookmarks WHERE \(Self.isKeptByServer)", Self.books(of: account))
+            try db.run("DELETE FROM bookmarks WHERE \(Self.isKeptByServer) AND owed IS NULL", Self.books(of: account))
         case .sitting(let sitting): try Self.write(sitting, to: db)
         case .rate(let item, nil): try db.run("DELETE FROM rates WHERE item = ?", [item.description])
         }
@@ -104,6 +104,13 @@ public enum Entry: Hashable, Sendable {
                 place.item.description, place.position.microseconds, place.duration.microseconds, place.isFinished,
                 place.updated, played,
             ])
+        // What was played last stays so, although the clock was ahead as another was played.
+        guard let played else { return }
+        try db.run(
+            """
+            UPDATE places SET played = (SELECT max(played) + 1 FROM places WHERE item <> ?1)
+            WHERE item = ?1 AND EXISTS (SELECT 1 FROM places WHERE played >= ?2 AND item <> ?1)
+            """, [place.item.description, played])
     }
 
     private static func write(_ stretch: Stretch, to db: Database) throws {
@@ -174,12 +181,10 @@ public enum Entry: Hashable, Sendable {
                 sitting.id, sitting.item.description, sitting.session, sitting.day.number, sitting.started,
                 sitting.ended, sitting.from.microseconds, sitting.to.microseconds, sitting.listened.microseconds,
             ])
+        // By their number: by their dates a clock that is wrong for a second would take all.
         try db.run(
-            """
-            DELETE FROM history WHERE started < ?
-                OR number <= (SELECT number FROM history ORDER BY number DESC LIMIT 1 OFFSET ?)
-            """,
-            [sitting.started - Schema.historySpan, Schema.historyRows])
+            "DELETE FROM history WHERE number <= (SELECT number FROM history ORDER BY number DESC LIMIT 1 OFFSET ?)",
+            [Schema.historyRows])
     }
 
     private static func write(_ queue: Queue, to db: Database) throws {

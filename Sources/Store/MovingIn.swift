@@ -1,6 +1,7 @@
 internal import Folders
 internal import GRDB
 internal import Glibc
+internal import Listening
 
 /// A journal that had to begin in memory, because its file could not be opened or written, moves into the file as soon as
 /// that can be: a disk may have been full, or a folder not yet mounted.
@@ -37,7 +38,9 @@ extension Opening {
         let (file, notice) = try open()
         try memory.read { source in
             try file.write { db in
+                let moves = isWhole ? [] : try db.placesThatChange(by: source)
                 for table in Schema.tables { try db.take(table, from: source, isWhole: isWhole) }
+                for move in moves { try Entry.move(move).write(to: db) }
             }
         }
         return (file, notice)
@@ -61,6 +64,19 @@ extension Database {
             try run(
                 "INSERT OR \(way) INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
                 StatementArguments(columns.map { row[$0] as DatabaseValue }))
+        }
+    }
+
+    /// Who did not know where the listener was began elsewhere: there is a way back.
+    fileprivate func placesThatChange(by source: Database) throws -> [Move] {
+        try Row.fetchAll(source, sql: "SELECT * FROM places ORDER BY updated").compactMap { row in
+            guard let new = Place(row), try !knowsNewer(row),
+                let old = try Row.fetchOne(
+                    self, sql: "SELECT * FROM places WHERE item = ?", arguments: [new.item.description]
+                ).flatMap(Place.init)
+            else { return nil }
+            let move = Move(at: new.updated, item: new.item, from: old.position, to: new.position, cause: .begin)
+            return move.isWorthKeeping ? move : nil
         }
     }
 

@@ -282,7 +282,7 @@ extension Account {
 }
 
 extension Place {
-    fileprivate init?(_ row: Row) {
+    init?(_ row: Row) {
         guard let item = row.itemID("item") else { return nil }
         self.init(
             item: item, position: row.time("position"), duration: row.time("duration"),

@@ -105,9 +105,8 @@ enum Schema {
     /// The queue knows what was played before: -1, the present one: 0, and what waits: 1.
     private static let v7 = "ALTER TABLE queue ADD COLUMN stand INTEGER NOT NULL DEFAULT 1"
 
-    /// What the history holds at most: so many rows, and nothing older than two years, in milliseconds.
+    /// What the history holds at most.
     static let historyRows = 5000
-    static let historySpan: Int64 = 731 * 86_400_000
 
     /// Descriptions of items that were merely looked at are dropped beyond the newest 500, so that browsing a large
     /// library does not grow the file for ever. Saving an item again gives it a new rowid.

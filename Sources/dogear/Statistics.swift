@@ -15,7 +15,7 @@ struct History: DogearCommand {
               dogear history the hobbit --limit 5
 
             What was heard on this computer, and what your other devices told the servers. Without a network it is what \
-            is known here: two years, 5,000 times of listening at most. A rest of half an hour, another day or another \
+            is known here: the last 5,000 times of listening. A rest of half an hour, another day or another \
             item begins a new row.
             """)
 

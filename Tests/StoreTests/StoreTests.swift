@@ -63,6 +63,18 @@ import Testing
         }
     }
 
+    @Test func whatIsPlayedNowWasPlayedLastWhateverTheClockSaid() async throws {
+        try await withStore { store throws in
+            try await store.write(.item(item(emma)), .item(item(ulysses)))
+            store.journal(place: place(emma, 1), stretch: nil, at: 4_000_000_000_000)
+            store.journal(place: place(ulysses, 1), stretch: nil, at: 1_700_000_000_000)
+            store.journal(place: place(ulysses, 2), stretch: nil, at: 1_700_000_001_000)
+            #expect(try await store.recent(limit: 9).map(\.place.item) == [ulysses, emma])
+            store.journal(place: place(emma, 2), stretch: nil, at: 1_700_000_002_000)
+            #expect(try await store.lastPlayed()?.place.item == emma)
+        }
+    }
+
     @Test func placesOfManyItemsComeInOneAnswer() async throws {
         try await withStore { store throws in
             try await store.write(.place(place(emma, 1)), .place(place(ulysses, 2)))
@@ -360,6 +372,9 @@ import Testing
             #expect(try await opened.place(of: ulysses)?.position == .seconds(7))
             #expect(try await opened.stretches().map(\.id).sorted() == ["new", "old"])
             #expect(try await opened.queue() == queue)
+            // Begun from nothing, because nobody knew where the listener was: there is a way back.
+            let move = try #require(try await opened.moves().first)
+            #expect(move.item == emma && move.from == .seconds(5) && move.to == .seconds(9))
         }
     }
 }
