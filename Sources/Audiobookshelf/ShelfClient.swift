@@ -193,7 +193,7 @@ public actor ShelfClient {
     /// The secrets to send now, exchanged beforehand when they are about to expire.
     func current() async throws(ShelfError) -> Secrets {
         let secrets = try await loaded()
-        await storeAgain()
+        storeAgain()
         guard !isLegacy, !isSignedOut, secrets.refresh != nil,
             secrets.isDue(sinceStart: sinceStart, serverNow: serverNow)
         else {
@@ -315,9 +315,10 @@ public actor ShelfClient {
         }
     }
 
-    private func storeAgain() async {
+    /// Nothing waits for it: a keyring may take as long as its window is open.
+    private func storeAgain() {
         guard let waiting = unstored, waiting.again <= sinceStart else { return }
         unstored?.again = sinceStart + 30_000
-        await store()
+        Task { await store() }
     }
 }

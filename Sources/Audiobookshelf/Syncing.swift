@@ -93,8 +93,9 @@ extension ShelfClient {
                 outcomes[stretch.id] = .doubtful(.missing(field: "results.id", endpoint: call.endpoint))
             }
             for (id, (stretch, word)) in words {
-                outcomes[stretch.id] = await settled(stretch, id, outcomes[stretch.id], word)
-                answered(id, word, .accepted(placeTaken: true))
+                let outcome = outcomes[stretch.id]
+                outcomes[stretch.id] = await settled(stretch, id, outcome, word)
+                answered(id, word, outcome ?? .accepted(placeTaken: true))
             }
         } catch {
             for (id, (_, word)) in words { answered(id, word, SyncOutcome(error)) }

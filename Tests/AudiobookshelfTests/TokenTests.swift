@@ -1,6 +1,7 @@
 import EventLoop
 import HTTP
 import Listening
+import TestSupport
 import Testing
 
 @testable import Audiobookshelf
@@ -193,9 +194,10 @@ private final class TokenServer: Sendable {
         #expect(await vault.kept(.refresh) == "R1")
         clock.withLock { $0 += 30_000 }
         _ = try await client.libraries()
+        // Which waited for nothing.
+        try await until("they are stored") { reports.withLock { $0 }.last == .stored }
         #expect(await vault.kept(.refresh) == "R2")
         #expect(await vault.kept(.access) == "A2")
-        #expect(reports.withLock { $0 }.last == .stored)
     }
 
     @Test func anExchangeSurvivesTheCancellationOfItsRequest() async throws {
