@@ -14,7 +14,9 @@ public final class Catalogue: Sendable {
     /// another version is made anew. Blocks while it reads: not for the Loop.
     public static func open(at path: String) throws(CatalogueError) -> Catalogue {
         do {
-            do { return Catalogue(try connect(path), path) } catch let error as FolderError { throw error } catch {
+            do { return Catalogue(try connect(path), path) } catch let error as DatabaseError {
+                // On a full disk, or where somebody else has it, it is as good as it was.
+                guard [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) else { throw error }
                 remove(path)
                 return Catalogue(try connect(path), path)
             }

@@ -1,3 +1,4 @@
+internal import GRDB
 public import Listening
 
 /// What is known of a book, a podcast or an episode without asking anyone.
@@ -135,5 +136,9 @@ public struct CataloguePlace: Hashable, Sendable {
 public struct CatalogueError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    init(_ error: any Error) { description = "the index of the libraries cannot be used: \(error)" }
+    init(_ error: any Error) {
+        // Of the database the reason alone, without the statement and what was in it.
+        let reason = (error as? DatabaseError).map { $0.message ?? "no reason given" } ?? "\(error)"
+        description = "the index of the libraries cannot be used: \(reason)"
+    }
 }
