@@ -32,7 +32,20 @@ struct FilesSource: Source {
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
         let opened = try found.lookedAt(as: OpenedFiles.self)
+        await settle(opened.item)
         return Opened(item: opened.item, place: await inherited(opened.item), remark: opened.leftOut.remark)
+    }
+
+    /// Of the same files another timeline may come: one of them could not be read before, or is measured anew. A place in it
+    /// stays where it is heard.
+    private func settle(_ item: Item) async {
+        guard var place = (try? await store.place(of: item.id)) ?? nil,
+            let old = (try? await store.item(item.id)) ?? nil,
+            let position = item.place(from: old, place.position), position != place.position
+        else { return }
+        place.position = position
+        place.duration = item.duration
+        try? await store.write(.place(place), .item(item))
     }
 
     /// The place in what was there before its content changed.

@@ -85,7 +85,7 @@ extension Service {
                 try await self.opened(found, of: source)
             }
             let beginning = try start(
-                opened, jump: finding?.moved == found.id ? nil : jump, journal: await journalled(found.id),
+                opened, jump: finding?.moved == found.id ? nil : jump, journal: try await journalled(found.id),
                 knowsOurs: knowsOurs)
             try await begin(opened, at: beginning, play: play, whole: whole, as: wish, ticket)
             taken = queue
@@ -261,7 +261,7 @@ extension Service {
             let found = try await source.find(id)
             let opened = try await opened(found, of: source)
             guard ticket == opening else { return }
-            let journal = await journalled(id)
+            let journal = try await journalled(id)
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: journal, own: place, knowsOurs: knowsOurs,
                 isServers: isServers(journal))
@@ -333,11 +333,11 @@ extension Service {
         }
     }
 
-    /// The journal's place for an item, as far as it can be read.
-    private func journalled(_ id: ItemID) async -> Place? {
+    /// The journal's place for an item.
+    /// - Throws: where it cannot be read: begun elsewhere, what is heard would be written over it.
+    private func journalled(_ id: ItemID) async throws(SourceError) -> Place? {
         do throws(StoreError) { return try await store.place(of: id) } catch {
-            log.warning("the journal could not be read", metadata: ["why": "\(error)"])
-            return nil
+            throw SourceError(.failed, "where you are in it cannot be read: \(error)")
         }
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import Listening
+import Store
 import TestSupport
 import Testing
 
@@ -135,6 +137,39 @@ import Testing
                 let gone = try await house.dogear("play", name)
                 #expect(gone.code == 2 && gone.errors.contains("no file or folder"), "\(gone)")
             }
+        }
+    }
+
+    /// The same files, and another timeline: the disk was too slow for one of them the first time.
+    @Test func aFileThatCouldNotBeReadBeforeMovesNoPlace() async throws {
+        try await House.with(keyring: .absent) { house in
+            _ = try Library.all.get()
+            let folder = "\(house.home)/Rooms"
+            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+            let daemon = try await house.daemon()
+            try await house.done("play", folder, "--at", "30")
+            try await house.done("pause")
+            let paused = try await house.status()
+            daemon.send(SIGTERM)
+            #expect(await daemon.end() == 0)
+
+            let id = try #require(paused.item.flatMap { ItemID($0.id) })
+            do {
+                let store = try Store.open(at: "\(house.state)/state.sqlite") { Issue.record("\($0)") }
+                let whole = try #require(try await store.item(id))
+                var item = Item(
+                    id: id, kind: whole.kind, title: whole.title, tracks: Array(whole.tracks.dropFirst()))
+                item.url = whole.url
+                var place = try #require(try await store.place(of: id))
+                place.position = place.position - whole.tracks[0].duration
+                try await store.write(.item(item), .place(place))
+                try await store.flush()
+            }
+            try await house.daemon()
+            try await house.done("play", folder)
+            let back = try await house.status("playing") { $0.state == .playing }
+            #expect(back.item?.id == paused.item?.id && back.duration > 59)
+            #expect((paused.position - 1..<paused.position + 10).contains(back.position), "\(back.position)")
         }
     }
 
