@@ -67,9 +67,6 @@ CURLcode dogear_getinfo_long(CURL *easy, CURLINFO info, long *value) {
 CURLcode dogear_getinfo_string(CURL *easy, CURLINFO info, const char **value) {
     return real.curl_easy_getinfo(easy, info, value);
 }
-CURLcode dogear_getinfo_pointer(CURL *easy, CURLINFO info, void **value) {
-    return real.curl_easy_getinfo(easy, info, value);
-}
 CURLMcode dogear_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
     return real.curl_multi_setopt(multi, option, value);
 }

@@ -55,10 +55,6 @@ static inline char *dogear_get_string(void *object, const char *name) {  // g_fr
 static inline int dogear_has_property(void *object, const char *name) {
     return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
 }
-// The media type of caps, such as "audio/ogg"; NULL if there is none.
-static inline const char *dogear_media_type(GstCaps *caps) {
-    return caps && gst_caps_get_size(caps) ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : NULL;
-}
 
 static inline void dogear_structure_set_string(GstStructure *structure, const char *field, const char *value) {
     gst_structure_set(structure, field, G_TYPE_STRING, value, NULL);

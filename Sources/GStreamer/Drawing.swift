@@ -1,5 +1,5 @@
 internal import CGStreamer
-internal import Foundation
+internal import FoundationEssentials
 
 /// Why a picture could not be made.
 public struct DrawingError: Error, Hashable, Sendable, CustomStringConvertible {

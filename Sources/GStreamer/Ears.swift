@@ -228,16 +228,3 @@ final class Ears: Sendable {
             }, Unmanaged.passUnretained(self).toOpaque(), nil)
     }
 }
-
-extension Reel {
-    func isStream(_ track: Int) -> Bool {
-        if case .stream = tracks[track].audio { true } else { false }
-    }
-
-    /// The file ended long before the length its source stated: more than five seconds and more than a fiftieth.
-    func isCutShort(_ track: Int, at place: BookTime) -> Bool {
-        guard let end = end(of: track) else { return false }
-        let missing = end - place
-        return missing > .seconds(5) && missing > .seconds(tracks[track].duration.seconds / 50)
-    }
-}

@@ -14,7 +14,7 @@ public final class GStreamerEngine: Engine {
 
     /// - Parameters:
     ///   - sink: where the sound goes, as gst-launch-1.0 writes it: `autoaudiosink`, `fakesink sync=true`.
-    ///   - bytes: what streams are read from. Playlists apart: GStreamer fetches them, and what they name.
+    ///   - bytes: what streams are read from.
     ///   - patience: seconds after which a file that does not open, and says nothing, is given up; and an output.
     ///   - report: called on the gstreamer thread, in order.
     public init(

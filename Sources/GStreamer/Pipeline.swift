@@ -422,11 +422,3 @@ private struct Remains: @unchecked Sendable {  // nobody else has it any more
         ears.release()
     }
 }
-
-extension BookTime {
-    /// As GStreamer counts. What a server claims may be more than fits: that stops at 146 years.
-    var nanoseconds: Int64 {
-        let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
-        return (overflow ? (microseconds < 0 ? .min : .max) : product).clamped(to: -(.max / 2)...(.max / 2))
-    }
-}

@@ -32,4 +32,23 @@ struct Reel: Sendable {
         let place = tracks[track].start + BookTime(microseconds: filePosition / 1000)
         return min(place, end(of: track) ?? place)
     }
+
+    func isStream(_ track: Int) -> Bool {
+        if case .stream = tracks[track].audio { true } else { false }
+    }
+
+    /// The file ended long before the length its source stated: more than five seconds and more than a fiftieth.
+    func isCutShort(_ track: Int, at place: BookTime) -> Bool {
+        guard let end = end(of: track) else { return false }
+        let missing = end - place
+        return missing > .seconds(5) && missing > .seconds(tracks[track].duration.seconds / 50)
+    }
+}
+
+extension BookTime {
+    /// As GStreamer counts. What a server claims may be more than fits: that stops at 146 years.
+    var nanoseconds: Int64 {
+        let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
+        return (overflow ? (microseconds < 0 ? .min : .max) : product).clamped(to: -(.max / 2)...(.max / 2))
+    }
 }

@@ -25,6 +25,5 @@ CURLcode dogear_setopt_data(CURL *easy, CURLoption option, dogear_curl_data valu
 CURLcode dogear_setopt_progress(CURL *easy, dogear_curl_progress value);
 CURLcode dogear_getinfo_long(CURL *easy, CURLINFO info, long *value);
 CURLcode dogear_getinfo_string(CURL *easy, CURLINFO info, const char **value);
-CURLcode dogear_getinfo_pointer(CURL *easy, CURLINFO info, void **value);
 CURLMcode dogear_multi_setopt_long(CURLM *multi, CURLMoption option, long value);
 CURLSHcode dogear_share_sessions(CURLSH *share);
