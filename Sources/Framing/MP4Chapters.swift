@@ -11,7 +11,7 @@ struct MP4Chapters {
 
     static func read(_ file: Window) async throws(EngineFailure) -> [Chapter] {
         let reader = MP4Chapters(file: file)
-        guard let moov = try await reader.box("moov", in: 0..<file.size) else { return [] }
+        guard let moov = try await reader.box(["moov"], in: 0..<file.size) else { return [] }
         let track = try await reader.chapterTrack(moov)
         return track.isEmpty ? try await reader.nero(moov) : track
     }
@@ -33,7 +33,7 @@ struct MP4Chapters {
         return found
     }
 
-    private func box(_ path: String..., in range: Range<Int>) async throws(EngineFailure) -> Range<Int>? {
+    private func box(_ path: [String], in range: Range<Int>) async throws(EngineFailure) -> Range<Int>? {
         var range = range
         for kind in path {
             guard let next = try await boxes(kind, in: range).first else { return nil }
@@ -43,12 +43,7 @@ struct MP4Chapters {
     }
 
     private func body(_ path: String..., in range: Range<Int>) async throws(EngineFailure) -> ByteCursor? {
-        var range = range
-        for kind in path {
-            guard let next = try await boxes(kind, in: range).first else { return nil }
-            range = next
-        }
-        guard range.count <= Self.largestTable else { return nil }
+        guard let range = try await box(path, in: range), range.count <= Self.largestTable else { return nil }
         return try await file.bytes(at: range.lowerBound, count: range.count).map(ByteCursor.init)
     }
 
@@ -82,8 +77,8 @@ struct MP4Chapters {
             named = reference?.number(4)
         }
         guard let named, let track = try await self.track(named, of: tracks),
-            let media = try await box("mdia", in: track), let scale = try await timescale(media),
-            let table = try await box("minf", "stbl", in: media)
+            let media = try await box(["mdia"], in: track), let scale = try await timescale(media),
+            let table = try await box(["minf", "stbl"], in: media)
         else { return [] }
         let durations = try await durations(table)
         let places = try await places(table)
