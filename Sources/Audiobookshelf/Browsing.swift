@@ -189,14 +189,5 @@ extension ShelfClient {
 
 /// "2026-03-17".
 func isoDate(milliseconds: Int64) -> String {
-    let days = (milliseconds / 86_400_000) - (milliseconds % 86_400_000 < 0 ? 1 : 0) + 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let ofEra = days - era * 146_097
-    let year = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-    let ofYear = ofEra - (365 * year + year / 4 - year / 100)
-    let march = (5 * ofYear + 2) / 153
-    let month = march < 10 ? march + 3 : march - 9
-    let day = ofYear - (153 * march + 2) / 5 + 1
-    let two = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
-    return "\(year + era * 400 + (month <= 2 ? 1 : 0))-\(two(month))-\(two(day))"
+    "\(Day(wallSeconds: milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)))"
 }

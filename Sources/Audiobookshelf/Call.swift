@@ -144,8 +144,8 @@ extension Call {
         Call("POST", "/api/session/:id/sync", session).with { $0.body = body }.brief
     }
 
-    static func close(session: String, body: JSON) -> Call {
-        Call("POST", "/api/session/:id/close", session).with { $0.body = body }.brief
+    static func close(session: String) -> Call {
+        Call("POST", "/api/session/:id/close", session).with { $0.body = [:] }.brief
     }
 
     static func localSessions(body: JSON) -> Call {

@@ -45,16 +45,13 @@ public struct ServerClock: Sendable {
 func milliseconds(ofDate text: String) -> Int64? {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     let parts = text.split(separator: " ")
-    guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]), (1...31).contains(day),
+    guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]),
         let month = months.firstIndex(of: String(parts[2])), let year = Int64(parts[3]), (1970...9999).contains(year)
     else { return nil }
     let time = parts[4].split(separator: ":").compactMap { Int64($0) }
     guard time.count == 3, (0...23).contains(time[0]), (0...59).contains(time[1]), (0...60).contains(time[2]) else {
         return nil
     }
-    // Days from civil, with the year beginning in March.
-    let march = Int64(month + 10) % 12
-    let years = month < 2 ? year - 1 : year
-    let days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * march + 2) / 5 + day - 719_469
+    guard let days = Day(year: year, month: Int64(month + 1), day: day)?.number else { return nil }
     return (((days * 24 + time[0]) * 60 + time[1]) * 60 + time[2]) * 1000
 }

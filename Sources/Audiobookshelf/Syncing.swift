@@ -34,15 +34,8 @@ extension ShelfClient {
         return outcome
     }
 
-    /// `POST /api/session/:id/close`.
-    /// - Parameter last: what was listened since the last sync that was accepted; nil closes without touching the place,
-    ///   which another device may have moved since.
-    public func close(
-        session: String, last: (place: BookTime, listened: BookTime, duration: BookTime)? = nil
-    ) async -> SyncOutcome {
-        let body: JSON = last.map { stretch($0.place, $0.listened, $0.duration) } ?? [:]
-        return await outcome(.close(session: session, body: body))
-    }
+    /// `POST /api/session/:id/close`. Without a place: another device may have moved it since.
+    public func close(session: String) async -> SyncOutcome { await outcome(.close(session: session)) }
 
     /// `POST /api/session/local-all`: whole stretches in absolute numbers, under their ids. Safe to repeat, as often as
     /// needed; the place of each is taken only if it is the newest.

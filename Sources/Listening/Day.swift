@@ -16,8 +16,14 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, zip(parts, [4, 2, 2]).allSatisfy({ $0.utf8.count == $1 }),
             parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }), let year = Int64(parts[0]),
-            let month = Int64(parts[1]), let day = Int64(parts[2]), (1...12).contains(month), (1...31).contains(day)
+            let month = Int64(parts[1]), let day = Int64(parts[2])
         else { return nil }
+        self.init(year: year, month: month, day: day)
+    }
+
+    /// - Parameter month: from 1. Nil where there is no such day.
+    public init?(year: Int64, month: Int64, day: Int64) {
+        guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
         // Years of 400-year eras that begin in March (Howard Hinnant, "chrono-compatible date algorithms").
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400
@@ -25,7 +31,7 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         self.init(number: era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468)
         // The 31st of a shorter month.
-        guard description == text else { return nil }
+        guard date == (year, month, day) else { return nil }
     }
 
     public var date: (year: Int64, month: Int64, day: Int64) {

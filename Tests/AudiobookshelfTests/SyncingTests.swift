@@ -29,7 +29,7 @@ private let book = ItemID("abs:\(accountID)/book")!
             session: "s", place: .seconds(315.5), listened: .seconds(15), duration: .seconds(2118.374))
         #expect(outcome == .accepted(placeTaken: true))
         _ = await shelf.close(session: "s")
-        _ = await shelf.close(session: "s", last: (.seconds(-1), .seconds(1.25), .zero))
+        _ = await shelf.sync(session: "s", place: .seconds(-1), listened: .seconds(1.25), duration: .zero)
         #expect(
             bodies.withLock { $0 } == [
                 ["currentTime": 315.5, "timeListened": 15, "duration": 2118.374], [:],
