@@ -26,6 +26,8 @@ enum Note: Sendable {
     case volume(Double, after: UInt64)
     /// Of our own making: the sound output has been opened, or not.
     case awake(Bool)
+    /// Of our own making: the disk has told what this file looks like.
+    case answers(path: String)
     /// Of our own making: nothing came of opening a file for too long, or it was the sound output's turn.
     case overdue
     /// Of our own making: the volume is to be said again.

@@ -93,6 +93,8 @@ final class Turn {
     let openingLimit: Double
     /// Looks whether something still comes of a file on disk.
     var vigil = Vigil()
+    /// A file that is to be opened is being looked at.
+    var awaitsDisk = false
     var looking: Task<Void, Never>?
     var isFading = false
     /// Messages with an older stamp are about what was before.
@@ -235,6 +237,10 @@ final class Turn {
             // The reason came before this, if there is one.
             guard isOpen else { return fail(.noSink(reason: "it does not open")) }
             openFile(opening, at: spot, for: purpose)
+        case .answers(let path):
+            guard stamp == since, case .opening = phase else { return }
+            awaitsDisk = false
+            opened { pipeline.open(path: path) }
         case .overdue:
             guard stamp == since else { return }
             if case .waking = phase { return failUnanswered() }
@@ -242,7 +248,7 @@ final class Turn {
             if pipeline.isHeldUpBySink { return failUnanswered() }
             // A reader says itself when there is no hope.
             if crate.feed?.want != nil { return beginPatience() }
-            let reason = "it could not be opened; it may be damaged"
+            let reason = awaitsDisk ? "its disk does not answer" : "it could not be opened; it may be damaged"
             fail(crate.feed?.failure ?? .unreadable(track: spot.track, reason: reason))
         case .clockLost:
             guard case .steady = phase, wantsToPlay, !isFilling else { return }

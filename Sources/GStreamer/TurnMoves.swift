@@ -92,8 +92,15 @@ extension Turn {
         phase = .opening(spot, purpose)
         beginPatience()
         if case .file(let path) = needle.reel.tracks[spot.track].audio {
-            crate.stamps.note(spot.track)
-            return opened { pipeline.open(path: path) }
+            let (stamps, post, stamp) = (crate.stamps, self.post, since)
+            // Where the disk does not answer, nobody waits for it but this.
+            let isAsked = onOwnThread {
+                stamps.note(spot.track)
+                post(.answers(path: path), stamp)
+            }
+            awaitsDisk = isAsked
+            if !isAsked { opened { pipeline.open(path: path) } }
+            return
         }
         guard let opening else { return }
         let feed = crate.feed(of: opening)
