@@ -49,10 +49,4 @@ public struct ShelfProgress: Hashable, Sendable {
         self.isFinished = isFinished
         self.updated = updated
     }
-
-    /// 0 to 1; the server's own number is not used, it is not kept in step with the position.
-    public var fraction: Double {
-        if isFinished { return 1 }
-        return duration > .zero ? (position.seconds / duration.seconds).clamped(to: 0...1) : 0
-    }
 }

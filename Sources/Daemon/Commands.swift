@@ -3,6 +3,7 @@ internal import EventLoop
 internal import Listening
 internal import Logging
 internal import Store
+internal import Terminal
 
 /// The commands that take their time: they ask servers, files and the journal.
 extension Service {
@@ -169,7 +170,7 @@ extension Service {
     /// A path or a file: address names something on this computer.
     func localPath(_ what: String) -> String? {
         if what.hasPrefix("/") { return what }
-        return what.hasPrefix("file://") ? fileURLPath(what) : nil
+        return Arguments.path(ofFile: what)
     }
 
     /// - Returns: nil where no file or folder is named.

@@ -7,6 +7,7 @@ internal import Glibc
 internal import Listening
 internal import Logging
 internal import MPRIS
+internal import Terminal
 
 func processID() -> Int32 { getpid() }
 
@@ -131,7 +132,7 @@ enum Address: Hashable {
         else { throw ControlError(.usage, "that is no address; dogear opens \(Self.known)") }
         switch scheme {
         case "file":
-            guard let path = fileURLPath(uri) else {
+            guard let path = Arguments.path(ofFile: uri) else {
                 throw ControlError(.usage, "that is no file of this computer; write file:///folder/file")
             }
             self = .file(path: path)

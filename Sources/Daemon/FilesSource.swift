@@ -3,6 +3,7 @@ internal import GStreamer
 internal import Listening
 internal import LocalFiles
 internal import Store
+internal import Terminal
 
 /// Local files and folders as a source. `path:<absolute path>` names one as the listener does; the item found is named
 /// after its content, so that a moved file keeps its place.
@@ -74,7 +75,7 @@ struct FilesSource: Source {
     /// Where a file was when it was last played.
     private func known(_ id: ItemID) async -> String? {
         guard let item = try? await store.item(id) else { return nil }
-        return item.url.flatMap(fileURLPath)
+        return item.url.flatMap(Arguments.path(ofFile:))
     }
 }
 

@@ -384,12 +384,11 @@ extension Service {
         var place = found.place
         // Near the end a server is told less than is true.
         if item.id == player.item?.id, place?.isFinished != true { place?.position = position }
-        var row = ItemRow(item: head, finished: place?.isFinished ?? false)
+        var row = ItemRow(item: head)
         row.duration = item.kind == .podcast ? nil : item.duration.seconds
-        row.position = place?.position.seconds
-        row.progress = place.map { place in
+        if let place {
             let whole = place.duration > .zero ? place.duration : item.duration
-            return place.isFinished ? 1 : whole > .zero ? min(1, place.position.seconds / whole.seconds) : 0
+            row.begin(at: place.position, of: whole, isFinished: place.isFinished)
         }
         row.date = item.published ?? item.added
         row.episodes = item.episodes

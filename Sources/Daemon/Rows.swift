@@ -1,5 +1,4 @@
 internal import Control
-internal import FoundationEssentials
 internal import Listening
 internal import Store
 
@@ -11,12 +10,17 @@ extension ItemRow {
     }
 
     init(_ item: Item, place: Place?) {
-        self.init(item: ItemHead(item), finished: place?.isFinished ?? false)
+        self.init(item: ItemHead(item))
         duration = item.duration.seconds
-        guard let place else { return }
-        position = place.position.seconds
-        progress =
-            place.isFinished ? 1 : item.duration > .zero ? min(1, place.position.seconds / item.duration.seconds) : 0
+        if let place { begin(at: place.position, of: item.duration, isFinished: place.isFinished) }
+    }
+
+    /// It was begun, and the listener is there.
+    /// - Parameter whole: zero if it is not known.
+    mutating func begin(at place: BookTime, of whole: BookTime, isFinished: Bool) {
+        finished = isFinished
+        position = place.seconds
+        progress = isFinished ? 1 : whole > .zero ? (place.seconds / whole.seconds).clamped(to: 0...1) : 0
     }
 }
 
@@ -40,16 +44,4 @@ extension ShowReport {
         chapters = item.chapters.enumerated().map { ChapterRow($1, index: $0) }
         tracks = item.tracks.count
     }
-}
-
-/// The path of a `file:` address with a path of its own; nil for anything else.
-func fileURLPath(_ text: String) -> String? {
-    guard text.prefix(5).lowercased() == "file:", let url = URL(string: text),
-        url.host() ?? "" == "" || url.host() == "localhost"
-    else {
-        return nil
-    }
-    let path = url.path(percentEncoded: false)
-    // What follows a zero would not be seen by the system: another file would be meant.
-    return path.hasPrefix("/") && !path.utf8.contains(0) ? path : nil
 }

@@ -140,12 +140,11 @@ extension Shelves {
             id: shelf.id.description, title: shelf.title, authors: shelf.authors, narrators: shelf.narrators,
             series: shelf.series.map { SeriesRow(name: $0.name, sequence: $0.sequence) }, kind: shelf.kind.rawValue,
             podcast: shelf.podcast)
-        var row = ItemRow(item: head, finished: shelf.progress?.isFinished ?? false)
+        var row = ItemRow(item: head)
         row.duration = shelf.kind == .podcast ? nil : shelf.duration.seconds
-        row.position = shelf.progress?.position.seconds
-        row.progress = shelf.progress.map { progress in
-            progress.duration > .zero || shelf.duration == .zero
-                ? progress.fraction : min(1, progress.position.seconds / shelf.duration.seconds)
+        if let progress = shelf.progress {
+            let whole = progress.duration > .zero ? progress.duration : shelf.duration
+            row.begin(at: progress.position, of: whole, isFinished: progress.isFinished)
         }
         row.date = shelf.published ?? shelf.added
         row.episodes = shelf.episodeCount

@@ -41,37 +41,47 @@ public enum Arguments {
         return second.isASCII && (second.isNumber || second == ".")
     }
 
-    /// What may be a path: `file://` addresses too. Nil for ids and other addresses.
+    /// What may be a path: `file:` addresses too. Nil for ids and other addresses.
     public static func filePath(_ what: String) -> String? {
-        if what.hasPrefix("file://") {
-            let rest = what.dropFirst(7)
-            guard let slash = rest.firstIndex(of: "/") else { return nil }
-            let host = rest[..<slash]
-            return host.isEmpty || host == "localhost" ? unescaped(rest[slash...]) : nil
-        }
+        if isFileAddress(what) { return path(ofFile: what) }
         return isAddress(what) && !what.hasPrefix("/") ? nil : what
     }
 
     /// Ids and addresses, which are not searched for.
     public static func isAddress(_ what: String) -> Bool {
-        ["abs:", "dogear:", "http://", "https://", "file://", "/"].contains { what.hasPrefix($0) }
+        isFileAddress(what) || ["abs:", "dogear:", "http://", "https://", "/"].contains { what.hasPrefix($0) }
     }
 
-    private static func unescaped(_ text: Substring) -> String? {
+    /// With a path: `file:` and a hash is the id of an item.
+    public static func isFileAddress(_ what: String) -> Bool { what.prefix(6).lowercased() == "file:/" }
+
+    /// The path of a `file:` address on this computer; nil for anything else. A `?` or `#` in it is one of the name: there
+    /// are no queries to files.
+    public static func path(ofFile address: String) -> String? {
+        guard isFileAddress(address) else { return nil }
+        let rest = address.utf8.dropFirst(5)
+        guard rest.starts(with: "//".utf8) else { return unescaped(rest) }
+        let named = rest.dropFirst(2)
+        guard let slash = named.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        return ["", "localhost"].contains(String(named[..<slash])?.lowercased()) ? unescaped(named[slash...]) : nil
+    }
+
+    private static func unescaped(_ text: Substring.UTF8View) -> String? {
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = Array(text)[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
                 continue
             }
             guard rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), value != 0
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             else { return nil }
             bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        // What follows a zero would not be seen by the system: another file would be meant.
+        return bytes.contains(0) ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
 

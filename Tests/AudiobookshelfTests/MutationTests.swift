@@ -68,7 +68,7 @@ import Testing
             _ = Item(
                 id: ItemID(source: "abs", key: "x"), kind: .book, title: "", tracks: tracks, chapters: play.chapters)
         }
-        if let user = try? UserPayload(json, "x") { _ = user.progress.map(\.progress.fraction) }
+        if let user = try? UserPayload(json, "x") { _ = user.progress.map(\.progress.position) }
     }
 
     /// A few bytes changed, taken out, put in, or the end cut off.

@@ -44,7 +44,10 @@ struct ArgumentsTests {
         #expect(Arguments.filePath("file:///home/ada/A%20b%C3%BCcher") == "/home/ada/A bücher")
         #expect(Arguments.filePath("file://localhost/a") == "/a")
         #expect(Arguments.filePath("file://elsewhere/a") == nil)
-        #expect(Arguments.filePath("file:///a%0") == nil)
+        #expect(Arguments.filePath("file:///a%0") == nil && Arguments.filePath("file:///a%00b") == nil)
+        #expect(Arguments.filePath("FILE:/what next?.mp3") == "/what next?.mp3")
+        #expect(
+            Arguments.filePath("file:9e107d9d") == "file:9e107d9d" && Arguments.path(ofFile: "file:9e107d9d") == nil)
         #expect(Arguments.filePath("https://example.org/a.mp3") == nil)
         #expect(Arguments.filePath("abs:1/2") == nil)
     }
