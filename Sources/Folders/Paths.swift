@@ -25,6 +25,8 @@ public struct Paths: Hashable, Sendable {
     public var configFile: String { "\(config)/config.toml" }
     public var database: String { "\(state)/state.sqlite" }
     public var lock: String { "\(state)/lock" }
+    /// Of a daemon that neither systemd nor D-Bus started.
+    public var log: String { "\(state)/dogear.log" }
     public var catalogue: String { "\(cache)/catalogue.sqlite" }
     public var covers: String { "\(cache)/covers" }
     public var audio: String { "\(cache)/audio" }

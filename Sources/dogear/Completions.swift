@@ -82,11 +82,7 @@ private struct Glance {
     private let paths: Paths?
 
     init(_ line: Completion.Line) {
-        let name = line.profile ?? environment(Profile.variable) ?? ""
-        let variables = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"]
-        let home = Dictionary(uniqueKeysWithValues: variables.compactMap { key in environment(key).map { (key, $0) } })
-        let own = (try? Profile(environment: [Profile.variable: name]))?.folder
-        paths = own.flatMap { try? Paths(environment: home, own: $0) }
+        paths = (try? line.profile.map { try Profile($0) } ?? Profile.present)?.paths
     }
 
     private var catalogue: CatalogueGlance? { paths.flatMap { CatalogueGlance(path: $0.catalogue) } }

@@ -1,5 +1,6 @@
 import Control
 import DBus
+import Folders
 import Glibc
 import SDBus
 import Terminal
@@ -26,18 +27,12 @@ struct DaemonStarter {
     }
 
     /// - Returns: where a daemon that was started directly writes its log; nil without a home.
-    static var logFile: String? { stateFolder.map { $0 + "/dogear.log" } }
-
-    private static var stateFolder: String? {
-        guard let own = try? Profile.present.folder else { return nil }
-        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/\(own)" }
-        return environment("HOME").flatMap { $0.hasPrefix("/") ? "\($0)/.local/state/\(own)" : nil }
-    }
+    static var logFile: String? { (try? Profile.present)?.paths?.log }
 
     /// A daemon without a log file plays as well: `dogear logs` asks it while it runs.
     private static func openLog() throws -> Int32 {
-        guard let folder = stateFolder, let file = logFile else { return try openNothing() }
-        makeFolders(folder)
+        guard let file = logFile else { return try openNothing() }
+        try? PrivateFiles.makeFolder(above: file)
         var facts = stat()
         if stat(file, &facts) == 0, facts.st_size > largestLog { rename(file, file + ".1") }
         let log = open(file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -52,15 +47,6 @@ struct DaemonStarter {
         let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard nothing >= 0 else { throw ControlError(.failed, "cannot open /dev/null") }
         return nothing
-    }
-
-    /// Each missing folder on the way, for this user alone.
-    private static func makeFolders(_ path: String) {
-        var made = ""
-        for part in path.split(separator: "/") {
-            made += "/" + part
-            mkdir(made, 0o700)
-        }
     }
 
     private func spawn(log: Int32) throws -> pid_t {

@@ -1,5 +1,6 @@
 import Control
 import DBus
+import Folders
 import SDBus
 
 /// The way to the daemon, which it starts when it does not run.
@@ -105,5 +106,12 @@ extension Profile {
     /// The one this program was asked to act on.
     static var present: Profile {
         get throws(ControlError) { try Profile(environment: [variable: dogear.environment(variable) ?? ""]) }
+    }
+
+    /// Where its files are; nil where the environment names no home for them.
+    var paths: Paths? {
+        let variables = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"]
+        let known = variables.compactMap { name in dogear.environment(name).map { (name, $0) } }
+        return try? Paths(environment: Dictionary(uniqueKeysWithValues: known), own: folder)
     }
 }
