@@ -155,9 +155,9 @@ extension Store {
             let rows = try Row.fetchAll(
                 db.kept("SELECT key, value FROM meta WHERE key >= ? AND key < ?"), arguments: [key, "asked;"])
             return rows.compactMap { row in
-                let (name, numbers): (String, String) = (row["key"], row["value"])
-                let parts = numbers.split(separator: " ").compactMap { Int64($0) }
-                guard parts.count == 2, let item = ItemID(String(name.dropFirst(key.count))) else { return nil }
+                let parts = (row.text("value") ?? "").split(separator: " ").compactMap { Int64($0) }
+                guard parts.count == 2, let item = row.text("key").flatMap({ ItemID(String($0.dropFirst(key.count))) })
+                else { return nil }
                 return Place(
                     item: item, position: BookTime(microseconds: parts[0]), duration: .zero, updated: parts[1])
             }
