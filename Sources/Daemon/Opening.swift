@@ -261,9 +261,11 @@ extension Service {
             let found = try await source.find(id)
             let opened = try await opened(found, of: source)
             guard ticket == opening else { return }
-            let journal = try await journalled(id)
+            let journal = try await journalled(opened.item.id)
+            // What lies at its path may have changed while nobody looked: the place is one of the old timeline then.
+            let own = opened.item.id == id ? place : nil
             let beginning = Beginning(
-                of: opened.item, server: opened.place, journal: journal, own: place, knowsOurs: knowsOurs,
+                of: opened.item, server: opened.place, journal: journal, own: own, knowsOurs: knowsOurs,
                 isServers: isServers(journal))
             try await begin(
                 opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key), ticket)

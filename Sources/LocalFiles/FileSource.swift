@@ -66,7 +66,10 @@ public struct FileSource: Sendable {
             let bytes = try FileBytes(file)
             do throws(LocalFilesError) {
                 guard bytes.size > 0 else { throw .empty(path: file) }
-                parts.append(Part(path: file, facts: try await facts(of: file, bytes)))
+                let facts = try await facts(of: file, bytes)
+                // Nothing but a header: GStreamer (1.22) would read a wav of this kind for ever.
+                guard facts.duration > .zero || bytes.size > Self.longestHeader else { throw .empty(path: file) }
+                parts.append(Part(path: file, facts: facts))
             } catch {
                 guard isFolder, error.isOfOneFile else { throw error }
                 leftOut.append(error)
@@ -78,6 +81,9 @@ public struct FileSource: Sendable {
         if parts.count == found.audio.count { item.inspection = inspection.hex }
         return OpenedFiles(item: item, leftOut: leftOut)
     }
+
+    /// Bytes: of a wav with what programs write beside the format. Less than a twentieth of a second in any other kind.
+    private static let longestHeader: Int64 = 256
 
     private struct Part {
         let path: String

@@ -140,6 +140,27 @@ import Testing
         }
     }
 
+    /// Played as soon as there is somebody to play it, before what was restored has been looked at again.
+    @Test func aFolderThatChangedWhileNobodyLookedKeepsThePlace() async throws {
+        try await House.with(keyring: .absent) { house in
+            _ = try Library.all.get()
+            let folder = "\(house.home)/Rooms"
+            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+            let daemon = try await house.daemon()
+            try await house.done("play", folder, "--at", "30")
+            try await house.done("pause")
+            let paused = try await house.status()
+            daemon.send(SIGTERM)
+            #expect(await daemon.end() == 0)
+            try FileManager.default.removeItem(atPath: "\(folder)/01.mp3")
+            try await house.daemon()
+            try await until("somebody plays it") { (try? await house.playerctl("play")) != nil }
+            let back = try await house.status("playing") { $0.state == .playing }
+            #expect(back.duration < 41)
+            #expect((paused.position - 21..<paused.position - 10).contains(back.position), "\(back.position)")
+        }
+    }
+
     /// The same files, and another timeline: the disk was too slow for one of them the first time.
     @Test func aFileThatCouldNotBeReadBeforeMovesNoPlace() async throws {
         try await House.with(keyring: .absent) { house in

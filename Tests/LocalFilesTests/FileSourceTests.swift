@@ -152,6 +152,9 @@ import Testing
         #expect(await error("\(folder)/bad/none.mp3") == .notFound(path: "\(folder)/bad/none.mp3"))
         #expect(await error("\(folder)/bad/nothing") == .noAudio(folder: "\(folder)/bad/nothing"))
         #expect(await error("\(folder)/bad/empty.mp3") == .empty(path: "\(folder)/bad/empty.mp3"))
+        let wav = try Sounds.read(try Sounds.tone("header.wav", seconds: 1))
+        try Sounds.write(Array(wav.prefix(44)), to: "\(folder)/bad/header.wav")
+        #expect(await error("\(folder)/bad/header.wav") == .empty(path: "\(folder)/bad/header.wav"))
         #expect(
             await error("\(folder)/bad/text.mp3")
                 == .unreadable(path: "\(folder)/bad/text.mp3", reason: "it is not audio"))
