@@ -92,10 +92,14 @@ public enum Entry: Hashable, Sendable {
         }
     }
 
+    /// What is played now was played last, although the clock was ahead as another was played.
     private static func write(_ place: Place, played: Int64?, to db: Database) throws {
         try db.run(
             """
-            INSERT INTO places (item, position, duration, isFinished, updated, played) VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO places (item, position, duration, isFinished, updated, played)
+            VALUES (?1, ?2, ?3, ?4, ?5, max(?6, coalesce((
+                SELECT min(played, \(Int64.max - 1)) + 1 FROM places WHERE played IS NOT NULL AND item <> ?1
+                ORDER BY played DESC LIMIT 1), 0)))
             ON CONFLICT (item) DO UPDATE SET position = excluded.position, duration = excluded.duration,
                 isFinished = excluded.isFinished, updated = excluded.updated,
                 played = coalesce(excluded.played, played)
@@ -104,13 +108,6 @@ public enum Entry: Hashable, Sendable {
                 place.item.description, place.position.microseconds, place.duration.microseconds, place.isFinished,
                 place.updated, played,
             ])
-        // What was played last stays so, although the clock was ahead as another was played.
-        guard let played else { return }
-        try db.run(
-            """
-            UPDATE places SET played = (SELECT max(played) + 1 FROM places WHERE item <> ?1)
-            WHERE item = ?1 AND EXISTS (SELECT 1 FROM places WHERE played >= ?2 AND item <> ?1)
-            """, [place.item.description, played])
     }
 
     private static func write(_ stretch: Stretch, to db: Database) throws {

@@ -347,6 +347,9 @@ import Testing
             #expect(try await store.place(of: emma) == absurd)
             #expect(try await store.unsent() == [long])
             #expect(try await store.lastPlayed()?.at == .max)
+            // Nothing is later, and what is played after it is written all the same.
+            try await store.write(.played(place(ulysses, 7), at: 9))
+            #expect(try await store.place(of: ulysses) == place(ulysses, 7))
         }
     }
 
