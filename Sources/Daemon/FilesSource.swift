@@ -33,16 +33,15 @@ struct FilesSource: Source {
 
     func open(_ found: Found) async throws(SourceError) -> Opened {
         let opened = try found.lookedAt(as: OpenedFiles.self)
-        await settle(opened.item)
+        if let before = opened.before { await settle(opened.item, after: before) }
         return Opened(item: opened.item, place: await inherited(opened.item), remark: opened.leftOut.remark)
     }
 
     /// Of the same files another timeline may come: one of them could not be read before, or is measured anew. A place in it
     /// stays where it is heard.
-    private func settle(_ item: Item) async {
+    private func settle(_ item: Item, after before: Item) async {
         guard var place = (try? await store.place(of: item.id)) ?? nil,
-            let old = (try? await store.item(item.id)) ?? nil,
-            let position = item.place(from: old, place.position), position != place.position
+            let position = item.place(from: before, place.position), position != place.position
         else { return }
         place.position = position
         place.duration = item.duration

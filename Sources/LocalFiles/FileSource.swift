@@ -8,6 +8,8 @@ public struct OpenedFiles: Sendable {
     public let item: Item
     /// Of a folder: the files that cannot be played, and why.
     public let leftOut: [LocalFilesError]
+    /// What was found in the same files the last time, where they were looked into anew: its timeline may be another one.
+    public let before: Item?
 }
 
 /// Files and folders on this computer as things to listen to.
@@ -57,8 +59,9 @@ public struct FileSource: Sendable {
         }
         for case let picture? in found.pictures.lazy.map({ try? FileBytes($0) }) { inspection.addName(of: picture) }
         let id = ItemID(source: "file", key: hash.hex)
-        if let item = await known(id), item.inspection == inspection.hex, item.coverPath.map(covers.holds) != false {
-            return OpenedFiles(item: item, leftOut: leftOut)
+        let before = await known(id)
+        if let before, before.inspection == inspection.hex, before.coverPath.map(covers.holds) != false {
+            return OpenedFiles(item: before, leftOut: leftOut, before: nil)
         }
 
         var parts: [Part] = []
@@ -79,7 +82,7 @@ public struct FileSource: Sendable {
         var item = item(id: id, path: path, isFolder: isFolder, parts: parts, pictures: found.pictures)
         // What was left out may be there the next time.
         if parts.count == found.audio.count { item.inspection = inspection.hex }
-        return OpenedFiles(item: item, leftOut: leftOut)
+        return OpenedFiles(item: item, leftOut: leftOut, before: before)
     }
 
     /// Bytes: of a wav with what programs write beside the format. Less than a twentieth of a second in any other kind.
