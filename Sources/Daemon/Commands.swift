@@ -139,20 +139,21 @@ extension Service {
     }
 
     private func move(_ jump: Jump, in item: Item, _ cause: Player.JumpCause) async throws(ControlError) {
+        let goal: BookTime
         do throws(SourceError) {
             let jump = try await settled(jump, onPresent: item.id)
-            let goal = try item.goal(of: jump, from: position)
-            try mayMove()
-            send(.seek(to: goal, cause))
+            goal = try item.goal(of: jump, from: position)
         } catch {
             throw ControlError(error)
         }
+        try mayMove()
+        send(.seek(to: goal, cause))
     }
 
     /// - Throws: while one item gives way to another, when the player moves in neither.
-    func mayMove() throws(SourceError) {
+    func mayMove() throws(ControlError) {
         guard player.turning == nil else {
-            throw SourceError(.failed, "what plays next is still being opened; try again when it is heard")
+            throw ControlError(.failed, "what plays next is still being opened; try again when it is heard")
         }
     }
 

@@ -39,7 +39,7 @@ extension Service {
         }
         let from: BookTime
         if player.item?.id == id {
-            do throws(SourceError) { try mayMove() } catch { throw ControlError(error) }
+            try mayMove()
             from = position
             send(.seek(to: move.from, .undo))
         } else {
