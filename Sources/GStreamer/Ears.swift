@@ -55,10 +55,11 @@ final class Ears: Sendable {
     func aboutToFinish() {
         // What a reader failed over is played out and no further.
         guard crate.feed?.failure == nil else { return }
-        let isBroken = crate.stamps.isBroken(needle.lastTrack)
-        let breaksOff = crate.stamps.breaksOff(needle.lastTrack)
         // Not while the place is held: the Loop would wait for the disk with it.
-        let isGone = crate.stamps.isGone(needle.lastTrack + 1)
+        let last = needle.lastTrack
+        let isBroken = crate.stamps.isBroken(last)
+        let breaksOff = crate.stamps.breaksOff(last)
+        let isGone = crate.stamps.isGone(last + 1)
         let next = needle.handOver(
             unless: { track, position in
                 // Let it run out, the end of it decides.

@@ -336,8 +336,7 @@ final class Pipeline {
     }
 
     func set(skipsSilence: Bool) {
-        ears.silences.set(skipsSilence)
-        guard !isClosed else { return }
+        guard ears.silences.set(skipsSilence), !isClosed else { return }
         let elements = gst_bin_iterate_recurse(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
         defer { gst_iterator_free(elements) }
         let setGrain: GstIteratorForeachFunction = { value, ears in

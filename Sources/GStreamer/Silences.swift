@@ -41,7 +41,8 @@ final class Silences: Sendable {
 
     deinit { forget() }
 
-    func set(_ isOn: Bool) { self.isOn.store(isOn, ordering: .relaxed) }
+    /// - Returns: whether it was otherwise before: what decoders give on at one go is then to be set again.
+    func set(_ isOn: Bool) -> Bool { self.isOn.exchange(isOn, ordering: .relaxed) != isOn }
 
     /// Tells a decoder how much sound to give on at one go: the more, the less each second costs on its way to the sound
     /// server, a sixth of what playing costs if it is a tenth of a second; frame by frame where silences are looked for.

@@ -91,15 +91,15 @@ extension Turn {
     func openFile(_ opening: Opening?, at spot: Reel.Spot, for purpose: Purpose) {
         phase = .opening(spot, purpose)
         beginPatience()
+        awaitsDisk = false
         if case .file(let path) = needle.reel.tracks[spot.track].audio {
             let (stamps, post, stamp) = (crate.stamps, self.post, since)
             // Where the disk does not answer, nobody waits for it but this.
-            let isAsked = onOwnThread {
+            awaitsDisk = onOwnThread {
                 stamps.note(spot.track)
                 post(.answers(path: path), stamp)
             }
-            awaitsDisk = isAsked
-            if !isAsked { opened { pipeline.open(path: path) } }
+            if !awaitsDisk { opened { pipeline.open(path: path) } }
             return
         }
         guard let opening else { return }
