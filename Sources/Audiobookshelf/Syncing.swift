@@ -86,9 +86,9 @@ extension ShelfClient {
                 outcomes[stretch.id] = .doubtful(.missing(field: "results.id", endpoint: call.endpoint))
             }
             for (id, (stretch, word)) in words {
-                let outcome = outcomes[stretch.id]
+                guard let outcome = outcomes[stretch.id] else { continue }
                 outcomes[stretch.id] = await settled(stretch, id, outcome, word)
-                answered(id, word, outcome ?? .accepted(placeTaken: true))
+                answered(id, word, outcome)
             }
         } catch {
             for (id, (_, word)) in words { answered(id, word, SyncOutcome(error)) }
@@ -112,9 +112,9 @@ extension ShelfClient {
     /// - The item was finished at its start and is there again: a finish is taken back only where the place changes.
     /// - It had no progress: that is dated by when this came, and would outdo what was listened to since.
     private func settled(
-        _ stretch: Stretch, _ id: ShelfItemID, _ outcome: SyncOutcome?, _ word: Told
-    ) async -> SyncOutcome? {
-        guard case .accepted(let isTaken)? = outcome else { return outcome }
+        _ stretch: Stretch, _ id: ShelfItemID, _ outcome: SyncOutcome, _ word: Told
+    ) async -> SyncOutcome {
+        guard case .accepted(let isTaken) = outcome else { return outcome }
         do throws(ShelfError) {
             guard let server = try await progress(of: id) else {
                 // There is a record: it outdid ours.
