@@ -69,6 +69,8 @@ let package = Package(
         .target(
             name: "CSecret", dependencies: ["COpened", "CGLib"],
             cSettings: hidden + [.unsafeFlags(["-I\(secretHeaders)"])]),
+
+        // C of our own, where Swift does not reach.
         .target(name: "CBuild", cSettings: commit),
         .target(name: "CMemory"),
 
@@ -88,7 +90,7 @@ let package = Package(
         // Edges.
         room("EventLoop", "CSystemd", "Listening"),
         room("SDBus", "CSystemd", "EventLoop", "DBus"),
-        room("Machine", "CMemory", "CSystemd", "SDBus", "EventLoop", "DBus", "Folders", "Listening"),
+        room("Machine", "CMemory", "CSystemd", "SDBus", "EventLoop", "DBus", "Listening"),
         room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
