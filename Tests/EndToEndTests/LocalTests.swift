@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import Listening
 import Store
@@ -122,11 +123,28 @@ import Testing
         }
     }
 
+    /// A folder of three files, in the home of a house.
+    private func rooms(in house: House) throws -> String {
+        _ = try Library.all.get()
+        let folder = "\(house.home)/Rooms"
+        try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+        return folder
+    }
+
+    /// Played from half a minute on and paused, and the daemon gone.
+    private func left(_ folder: String, in house: House) async throws -> StatusReport {
+        let daemon = try await house.daemon()
+        try await house.done("play", folder, "--at", "30")
+        try await house.done("pause")
+        let paused = try await house.status()
+        daemon.send(SIGTERM)
+        #expect(await daemon.end() == 0)
+        return paused
+    }
+
     @Test func aDamagedFileInAFolderIsLeftOutAndTold() async throws {
         try await House.with(keyring: .absent) { house in
-            _ = try Library.all.get()
-            let folder = "\(house.home)/Rooms"
-            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+            let folder = try rooms(in: house)
             try Sounds.write(Array("no sound in here".utf8), to: "\(folder)/02.opus")
             #expect(try await house.done("play", folder).contains("left out: "))
             let status = try await house.status("playing") { $0.state == .playing }
@@ -143,15 +161,8 @@ import Testing
     /// Played as soon as there is somebody to play it, before what was restored has been looked at again.
     @Test func aFolderThatChangedWhileNobodyLookedKeepsThePlace() async throws {
         try await House.with(keyring: .absent) { house in
-            _ = try Library.all.get()
-            let folder = "\(house.home)/Rooms"
-            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
-            let daemon = try await house.daemon()
-            try await house.done("play", folder, "--at", "30")
-            try await house.done("pause")
-            let paused = try await house.status()
-            daemon.send(SIGTERM)
-            #expect(await daemon.end() == 0)
+            let folder = try rooms(in: house)
+            let paused = try await left(folder, in: house)
             try FileManager.default.removeItem(atPath: "\(folder)/01.mp3")
             try await house.daemon()
             try await until("somebody plays it") { (try? await house.playerctl("play")) != nil }
@@ -164,15 +175,8 @@ import Testing
     /// The same files, and another timeline: the disk was too slow for one of them the first time.
     @Test func aFileThatCouldNotBeReadBeforeMovesNoPlace() async throws {
         try await House.with(keyring: .absent) { house in
-            _ = try Library.all.get()
-            let folder = "\(house.home)/Rooms"
-            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
-            let daemon = try await house.daemon()
-            try await house.done("play", folder, "--at", "30")
-            try await house.done("pause")
-            let paused = try await house.status()
-            daemon.send(SIGTERM)
-            #expect(await daemon.end() == 0)
+            let folder = try rooms(in: house)
+            let paused = try await left(folder, in: house)
 
             let id = try #require(paused.item.flatMap { ItemID($0.id) })
             do {
@@ -239,9 +243,7 @@ import Testing
 
     @Test func aFolderIsOneBook() async throws {
         try await House.with(keyring: .absent) { house in
-            _ = try Library.all.get()
-            let folder = "\(house.home)/Rooms"
-            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms", toPath: folder)
+            let folder = try rooms(in: house)
             try await house.done("play", folder, "--at", "19.5")
             let titles = try house.follow("metadata", "xesam:title")
             try await titles.first("the second file") { $0 == "02" }

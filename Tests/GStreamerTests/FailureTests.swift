@@ -87,10 +87,11 @@ import Testing
             let rig = Rig("edits")
             rig.engine.load(rig.load, tracks: files([path, path], seconds: 6), at: .zero, rate: rate, volume: 1)
             rig.engine.play(rig.load)
-            while true {
-                let word = try await rig.word()
-                if case .failed = word { break }
-                if word == .ended { break }
+            _ = try await eventually("an end of it") { () -> Bool? in
+                switch try await rig.word() {
+                case .failed, .ended: true
+                default: nil
+                }
             }
             rig.engine.unload()
         }
