@@ -24,13 +24,15 @@ import Listening
 
     private struct Wait {
         unowned let subject: any Subject
-        let since: ContinuousClock.Instant
+        /// How often it was looked for whatever hangs.
+        var rounds = 0
         /// Nil when it was still; else what it waited for.
         let answer: CheckedContinuation<String?, Never>
     }
 
-    /// Nothing that is waited for takes so long: this bounds a hang and decides nothing else.
-    private static let patience = Duration.seconds(300)
+    /// Rounds of a minute each. Nothing that is waited for takes so long: this bounds a hang and decides nothing else. A
+    /// Loop that was kept from all this counts as one round, however long that was.
+    private static let patience = 5
 
     private nonisolated let wakeup = Wakeup()
     private var waits: [Wait] = []
@@ -45,7 +47,7 @@ import Listening
     /// - Returns: nil; or after minutes what is awaited in vain.
     func wait(for subject: any Subject) async -> String? {
         await withCheckedContinuation { answer in
-            waits.append(Wait(subject: subject, since: .now, answer: answer))
+            waits.append(Wait(subject: subject, answer: answer))
             look()
         }
     }
@@ -79,9 +81,9 @@ import Listening
     private func watch() {
         _ = LoopActor.timer(after: .seconds(60)) {
             self.watch()
-            let now = ContinuousClock.now
-            let lost = self.waits.filter { now - $0.since > Self.patience }
-            self.waits.removeAll { now - $0.since > Self.patience }
+            for index in self.waits.indices { self.waits[index].rounds += 1 }
+            let lost = self.waits.filter { $0.rounds > Self.patience }
+            self.waits.removeAll { $0.rounds > Self.patience }
             for wait in lost { wait.answer.resume(returning: wait.subject.awaited() ?? "the Loop, never idle,") }
         }
     }
