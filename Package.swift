@@ -162,7 +162,7 @@ let package = Package(
             name: "catalogue-bench",
             dependencies: ["Catalogue", "Control", "Listening", "Screen", "Terminal", "TestSupport", "View"],
             path: "Tests/catalogue-bench", swiftSettings: strict),
-        tests("CatalogueTests", "Catalogue", "Listening", "TestSupport"),
+        tests("CatalogueTests", "Catalogue", "Listening", "TestSupport", grdb),
         tests("LaunchersTests", "Launchers", "DBus"),
         tests("HTTPTests", "HTTP"),
         tests("CurlTests", "Curl", "EventLoop", "HTTP", "TestSupport"),

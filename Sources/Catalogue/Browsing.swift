@@ -73,9 +73,9 @@ extension Catalogue {
                 [kind.rawValue, text, wanted.joined(separator: " ")])
             if !exact.isEmpty { return exact }
             return try db.all("SELECT number, folded FROM lists WHERE kind = ?", [kind.rawValue]).filter { row in
-                let name = (row["folded"] as String).split(separator: " ").map(String.init)
+                let name = (try row.get("folded") as String).split(separator: " ").map(String.init)
                 return Words.fit(title: name, others: [], wanted) > 0
-            }.map { $0["number"] }
+            }.map { try $0.get("number") }
         }
     }
 
@@ -133,14 +133,14 @@ extension Catalogue {
                 let row = try db.first(
                     "SELECT number, library, parent, published FROM items WHERE id = ?", [id.description])
             else { return nil }
-            let number: Int64 = row["number"]
-            if let parent: Int64 = row["parent"] {
+            let number: Int64 = try row.get("number")
+            if let parent: Int64 = try row.get("parent") {
                 return try db.rows(
                     try db.numbers(
                         """
                         SELECT number FROM items WHERE parent = ? AND (published, number) > (?, ?) AND \(isMeant)
                         ORDER BY published, number LIMIT 1
-                        """, [parent, row["published"] as Int64?, number, isNew])
+                        """, [parent, try row.get("published") as Int64?, number, isNew])
                 ).first
             }
             return try db.rows(
@@ -150,7 +150,7 @@ extension Catalogue {
                         ON other.kind = 'series' AND other.folded = own.folded AND other.rank > own.rank
                     JOIN items ON items.number = other.item AND items.library = ?
                     WHERE own.item = ? AND own.kind = 'series' AND \(isMeant) ORDER BY other.rank LIMIT 1
-                    """, [row["library"] as Int64, number, isNew])
+                    """, [try row.get("library") as Int64, number, isNew])
             ).first
         }
     }

@@ -87,7 +87,8 @@ public final class Catalogue: Sendable {
     /// One that turns out to be damaged is made anew at the next start.
     private func failed(_ error: any Error) -> CatalogueError {
         let code = (error as? DatabaseError)?.resultCode
-        if let path, code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB { Self.remove(path) }
+        let isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB || error is RowDecodingError
+        if let path, isDamaged { Self.remove(path) }
         return CatalogueError(error)
     }
 }

@@ -137,8 +137,13 @@ public struct CatalogueError: Error, Hashable, Sendable, CustomStringConvertible
     public let description: String
 
     init(_ error: any Error) {
-        // Of the database the reason alone, without the statement and what was in it.
-        let reason = (error as? DatabaseError).map { $0.message ?? "no reason given" } ?? "\(error)"
+        // Of the database the reason alone, without the statement, and of a row not what was in it.
+        let reason =
+            switch error {
+            case let error as DatabaseError: error.message ?? "no reason given"
+            case is RowDecodingError: "it is damaged"
+            default: "\(error)"
+            }
         description = "the index of the libraries cannot be used: \(reason)"
     }
 }

@@ -21,13 +21,17 @@ extension Catalogue {
             // Counted over all at once: a scan of the index, without a row of it being read.
             let counts = try db.all(
                 "SELECT library, count(*) AS count FROM items WHERE parent IS NULL GROUP BY library")
-            let known = Dictionary(counts.map { ($0["library"] as Int64, $0["count"] as Int) }) { first, _ in first }
+            let known = Dictionary(try counts.map { (try $0.get("library") as Int64, try $0.get("count") as Int) }) {
+                first, _ in first
+            }
             return try db.all("SELECT * FROM libraries ORDER BY account, rank").map { row in
                 LibraryState(
                     library: CatalogueLibrary(
-                        account: row["account"], id: row["id"], name: row["name"], isPodcasts: row["isPodcasts"]),
-                    items: known[row["number"]] ?? 0, total: row["total"], filled: row["filled"],
-                    checked: row["checked"], isUnderWay: (row["offset"] as Int?) != nil)
+                        account: try row.get("account"), id: try row.get("id"), name: try row.get("name"),
+                        isPodcasts: try row.get("isPodcasts")),
+                    items: known[try row.get("number")] ?? 0, total: try row.get("total"),
+                    filled: try row.get("filled"), checked: try row.get("checked"),
+                    isUnderWay: (try row.get("offset") as Int?) != nil)
             }
         }
     }
@@ -38,10 +42,10 @@ extension Catalogue {
             guard let row = try db.first("SELECT * FROM libraries WHERE account = ? AND id = ?", [account, id]) else {
                 return nil
             }
-            if let offset: Int = row["offset"] { return CataloguePass(offset: offset) }
+            if let offset: Int = try row.get("offset") { return CataloguePass(offset: offset) }
             try db.run(
                 "UPDATE libraries SET pass = pass + 1, offset = 0, passTotal = NULL WHERE number = ?",
-                [row["number"] as Int64])
+                [try row.get("number") as Int64])
             return CataloguePass(offset: 0)
         }
     }
@@ -56,9 +60,9 @@ extension Catalogue {
             guard let row = try db.first("SELECT * FROM libraries WHERE account = ? AND id = ?", [account, id]) else {
                 return true
             }
-            let (library, pass): (Int64, Int64) = (row["number"], row["pass"])
+            let (library, pass): (Int64, Int64) = (try row.get("number"), try row.get("pass"))
             for item in items { try db.put(item, library: library, parent: nil, pass: pass) }
-            let before: Int? = row["passTotal"]
+            let before: Int? = try row.get("passTotal")
             guard before == nil || before == total else {
                 try db.run("UPDATE libraries SET offset = NULL, total = ? WHERE number = ?", [total, library])
                 return false
@@ -76,13 +80,13 @@ extension Catalogue {
             guard let row = try db.first("SELECT * FROM libraries WHERE account = ? AND id = ?", [account, id]) else {
                 return Unseen(items: [], isSure: false)
             }
-            let (library, pass): (Int64, Int64) = (row["number"], row["pass"])
+            let (library, pass): (Int64, Int64) = (try row.get("number"), try row.get("pass"))
             let seen = try db.number(
                 "SELECT count(*) FROM items WHERE library = ? AND parent IS NULL AND pass = ?", [library, pass])
             let items = try String.fetchAll(
                 db, sql: "SELECT id FROM items WHERE library = ? AND parent IS NULL AND pass < ?",
                 arguments: [library, pass])
-            let total: Int64? = row["passTotal"]
+            let total: Int64? = try row.get("passTotal")
             return Unseen(items: items.compactMap { ItemID($0) }, isSure: seen == total)
         }
     }

@@ -20,22 +20,32 @@ extension Database {
 }
 
 extension CatalogueRow {
-    fileprivate init?(_ row: Row) {
-        guard let id = ItemID(row["id"] as String), let kind = CatalogueItem.Kind(rawValue: row["kind"]) else {
+    fileprivate init?(_ row: Row) throws {
+        guard let id = ItemID(try row.get("id")), let kind = CatalogueItem.Kind(rawValue: try row.get("kind")) else {
             return nil
         }
         let item = CatalogueItem(
-            id: id, kind: kind, title: row["title"], subtitle: row["subtitle"], authors: Texts.split(row["authors"]),
-            narrators: Texts.split(row["narrators"]), series: Texts.split(row["series"]).map(SeriesPlace.init(text:)),
-            genres: Texts.split(row["genres"]), podcast: row["podcast"],
-            duration: BookTime(microseconds: row["duration"]), added: row["added"], published: row["published"],
-            released: row["released"], episodes: row["episodes"], isPlayable: row["isPlayable"])
+            id: id, kind: kind, title: try row.get("title"), subtitle: try row.get("subtitle"),
+            authors: Texts.split(try row.get("authors")), narrators: Texts.split(try row.get("narrators")),
+            series: Texts.split(try row.get("series")).map(SeriesPlace.init(text:)),
+            genres: Texts.split(try row.get("genres")), podcast: try row.get("podcast"),
+            duration: BookTime(microseconds: try row.get("duration")), added: try row.get("added"),
+            published: try row.get("published"), released: try row.get("released"),
+            episodes: try row.get("episodes"), isPlayable: try row.get("isPlayable"))
         var place: Place?
-        if (row["begun"] as String?) != nil {
+        if (try row.get("begun") as String?) != nil {
             place = Place(
-                item: id, position: BookTime(microseconds: row["position"]),
-                duration: BookTime(microseconds: row["whole"]), isFinished: row["isFinished"], updated: row["told"])
+                item: id, position: BookTime(microseconds: try row.get("position")),
+                duration: BookTime(microseconds: try row.get("whole")), isFinished: try row.get("isFinished"),
+                updated: try row.get("told"))
         }
-        self.init(item: item, library: row["libraryID"], place: place, cover: row["cover"])
+        self.init(item: item, library: try row.get("libraryID"), place: place, cover: try row.get("cover"))
+    }
+}
+
+extension Row {
+    /// The library's own subscripts stop the program when a damaged index holds something else than is asked for.
+    func get<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: String) throws -> Value {
+        try decode(forColumn: column)
     }
 }

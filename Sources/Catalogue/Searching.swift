@@ -52,18 +52,18 @@ extension Database {
         // Whole titles, titles that begin so, titles, everything: each looked for only while there is room for more.
         var known: Set<Int64> = []
         var found: [Hit] = []
-        func add(_ rows: [Row]) {
-            for row in rows where known.insert(row["number"]).inserted {
-                let title = (row["title"] as String).split(separator: " ").map(String.init)
-                let names = (row["names"] as String).split(separator: " ").map(String.init)
+        func add(_ rows: [Row]) throws {
+            for row in rows where known.insert(try row.get("number")).inserted {
+                let title = (try row.get("title") as String).split(separator: " ").map(String.init)
+                let names = (try row.get("names") as String).split(separator: " ").map(String.init)
                 found.append(
                     Hit(
-                        number: row["number"], fit: Words.fit(title: title, others: names, words),
+                        number: try row.get("number"), fit: Words.fit(title: title, others: names, words),
                         length: title.count))
             }
         }
-        add(
-            try all(
+        try add(
+            all(
                 """
                 SELECT items.number, words.title, words.names FROM items JOIN words ON words.rowid = items.number
                 WHERE items.folded = ? LIMIT \(Self.most)
@@ -74,8 +74,8 @@ extension Database {
         ]
         if words.count > 1 { ways.append(quoted.map { "\($0) *" }.joined(separator: " AND ")) }
         for way in ways where found.count < limit {
-            add(
-                try all(
+            try add(
+                all(
                     "SELECT rowid AS number, title, names FROM words WHERE words MATCH ? LIMIT \(Self.most)", [way]))
         }
         return found.sorted { ($1.fit, $0.length, $1.number) < ($0.fit, $1.length, $0.number) }.map(\.number)

@@ -42,8 +42,8 @@ extension Catalogue {
             snapshot.latest = shown(try db.latest(limit, 0, library: nil))
             snapshot.libraries = try db.all("SELECT * FROM libraries ORDER BY account, rank").map { row in
                 CatalogueSnapshot.Library(
-                    account: row["account"], id: row["id"], name: row["name"],
-                    newest: shown(try db.latest(limit, 0, library: row["number"])))
+                    account: try row.get("account"), id: try row.get("id"), name: try row.get("name"),
+                    newest: shown(try db.latest(limit, 0, library: try row.get("number"))))
             }
             return snapshot
         }

@@ -20,11 +20,13 @@ extension Catalogue {
                 let row = try db.first(
                     "SELECT number, library, pass FROM items WHERE id = ?", [podcast.description])
             else { return }
-            let (number, library, pass): (Int64, Int64, Int64) = (row["number"], row["library"], row["pass"])
+            let (number, library, pass): (Int64, Int64, Int64) = (
+                try row.get("number"), try row.get("library"), try row.get("pass")
+            )
             let kept = Set(episodes.map(\.id.description))
             for episode in try db.all("SELECT number, id FROM items WHERE parent = ?", [number])
-            where !kept.contains(episode["id"]) {
-                try db.remove(item: episode["number"])
+            where !kept.contains(try episode.get("id")) {
+                try db.remove(item: try episode.get("number"))
             }
             for episode in episodes { try db.put(episode, library: library, parent: number, pass: pass) }
             try db.run("UPDATE items SET stale = 0 WHERE number = ?", [number])
@@ -97,8 +99,8 @@ extension Catalogue {
         try await write { db in
             let kept = Set(libraries.map(\.id))
             for row in try db.all("SELECT number, id FROM libraries WHERE account = ?", [account])
-            where !kept.contains(row["id"]) {
-                try db.remove(library: row["number"])
+            where !kept.contains(try row.get("id")) {
+                try db.remove(library: try row.get("number"))
             }
             for (rank, library) in libraries.enumerated() {
                 try db.run(
@@ -157,12 +159,12 @@ extension Database {
         let fingerprint = item.fingerprint
         var number: Int64?
         if let known = try first("SELECT number, fingerprint FROM items WHERE id = ?", [item.id.description]) {
-            if known["fingerprint"] == fingerprint {
-                return try run(
-                    "UPDATE items SET pass = ?, library = ? WHERE number = ?", [pass, library, known["number"]])
+            let old: Int64 = try known.get("number")
+            if try known.get("fingerprint") == fingerprint {
+                return try run("UPDATE items SET pass = ?, library = ? WHERE number = ?", [pass, library, old])
             }
-            number = known["number"]
-            try unlink(item: known["number"])
+            number = old
+            try unlink(item: old)
         }
         let folded = Words.fold(item.title)
         try run(

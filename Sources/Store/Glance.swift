@@ -36,6 +36,6 @@ public struct StoreGlance {
             WHERE played IS NOT NULL ORDER BY played DESC LIMIT 1
             """
         let row = try? database.read { try Row.fetchOne($0, sql: sql) }
-        return row.flatMap { row in ItemID(row["item"] as String).flatMap { row.item($0) } }?.chapters ?? []
+        return row.flatMap { row in row.itemID("item").flatMap { row.item($0) } }?.chapters ?? []
     }
 }

@@ -59,7 +59,7 @@ extension Database {
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
         for row in rows {
             // This installation is known by what the file says.
-            let way = table == "meta" && row["key"] == "deviceId" ? "IGNORE" : "REPLACE"
+            let way = table == "meta" && row.text("key") == "deviceId" ? "IGNORE" : "REPLACE"
             if !isWhole, table == "places", try knowsNewer(row) { continue }
             try run(
                 "INSERT OR \(way) INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))",
@@ -83,6 +83,6 @@ extension Database {
     private func knowsNewer(_ place: Row) throws -> Bool {
         try Bool.fetchOne(
             self, sql: "SELECT updated > ? FROM places WHERE item = ?",
-            arguments: [place["updated"] as Int64, place["item"] as String]) ?? false
+            arguments: [place["updated"] as DatabaseValue, place["item"] as DatabaseValue]) ?? false
     }
 }

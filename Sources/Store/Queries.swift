@@ -257,12 +257,12 @@ extension Row {
     fileprivate func optionalNumber(_ column: String) -> Int64? {
         (self[column] as DatabaseValue?).flatMap(Int64.fromDatabaseValue)
     }
-    fileprivate func text(_ column: String) -> String? {
+    func text(_ column: String) -> String? {
         (self[column] as DatabaseValue?).flatMap(String.fromDatabaseValue)
     }
     fileprivate func flag(_ column: String) -> Bool { number(column) != 0 }
     fileprivate func time(_ column: String) -> BookTime { BookTime(microseconds: number(column)) }
-    fileprivate func itemID(_ column: String) -> ItemID? { text(column).flatMap(ItemID.init) }
+    func itemID(_ column: String) -> ItemID? { text(column).flatMap(ItemID.init) }
 
     func item(_ id: ItemID) -> Item? {
         text("json").flatMap { try? ItemRecord(json: $0) }.flatMap { $0.item(id) }

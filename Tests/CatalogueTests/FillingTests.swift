@@ -1,5 +1,6 @@
 import Catalogue
 import Foundation
+import GRDB
 import Listening
 import TestSupport
 import Testing
@@ -102,6 +103,35 @@ import Testing
         let catalogue = try Catalogue.open(at: path)
         try await Shelf.fill(catalogue, Shelf.books(0..<10))
         #expect(try await keys(catalogue).count == 10)
+    }
+
+    /// Of a damaged page every value may be of another type than was written.
+    @Test(arguments: ["title = NULL", "authors = NULL", "duration = 'x'", "number = number"])
+    func aDamagedRowEndsNothingAndTheIndexIsMadeAnew(_ damage: String) async throws {
+        let folder = TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/catalogue.sqlite"
+        let catalogue = try Catalogue.open(at: path)
+        try await Shelf.fill(catalogue, Shelf.books(0..<10))
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '')
+                        WHERE name = 'items';
+                    PRAGMA writable_schema = RESET;
+                    UPDATE items SET \(damage)
+                    """)
+        }
+        try queue.close()
+        if damage == "number = number" {
+            #expect(try await keys(catalogue).count == 10)
+        } else {
+            await #expect(throws: CatalogueError.self) { try await keys(catalogue) }
+            let anew = try Catalogue.open(at: path)
+            #expect(try await anew.states().isEmpty, "what is damaged is not read again")
+        }
     }
 
     @Test func podcastsHaveTheirEpisodes() async throws {
