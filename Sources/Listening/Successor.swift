@@ -15,7 +15,8 @@ extension Item {
         return nil
     }
 
-    /// Most of what there was is there as it was, or has grown under its old title.
+    /// Most of what there was is there as it was, or has grown under its old title; under that title any of it will do: who
+    /// has heard a file may delete it.
     private func isLike(_ old: Item) -> Bool {
         let same = old.tracks.count { before in
             tracks.contains { now in
@@ -24,6 +25,6 @@ extension Item {
                 return abs(growth.seconds) < 1 || growth > .zero && title == old.title
             }
         }
-        return same * 2 > old.tracks.count
+        return title == old.title ? same > 0 : same * 2 > old.tracks.count
     }
 }

@@ -21,6 +21,9 @@ import Testing
         #expect(without.place(from: book, .seconds(250)) == .seconds(150))
         let front = item(.book, "Book", [("/b/1", 100), ("/b/2", 100)])
         #expect(front.place(from: book, .seconds(250)) == nil)
+        let rest = item(.book, "Book", [("/b/3", 100)])
+        #expect(rest.place(from: book, .seconds(250)) == .seconds(50), "what was heard is deleted")
+        #expect(rest.place(from: book, .seconds(150)) == .zero)
         #expect(item(.book, "New", [("/b/2", 100), ("/b/9", 99)]).place(from: book, .seconds(150)) == nil)
     }
 }
