@@ -95,6 +95,8 @@ extension Player {
         // What is shown has ended, and of what comes nothing is known yet.
         case .opening where turn != nil: return []
         case .opening, .stopped:
+            // What failed was where the place was.
+            if phase == .stopped { error = nil }
             place = goal
             // Stopped or not, the source may still be asked.
             chosen = goal
