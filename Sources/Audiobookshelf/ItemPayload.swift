@@ -22,7 +22,6 @@ struct ItemPayload: Sendable {
     /// Of shelves and search: the episode meant.
     let recentEpisode: EpisodePayload?
     let progress: ProgressPayload?
-    let progressUpdated: Int64?
 
     init?(_ json: JSON) {
         guard let id = json["id"].text else { return nil }
@@ -44,7 +43,6 @@ struct ItemPayload: Sendable {
         episodeCount = media["numEpisodes"].integer.map { max(Int($0), media["episodes"].elements.count) }
         recentEpisode = EpisodePayload(json["recentEpisode"])
         progress = ProgressPayload(json["userMediaProgress"])
-        progressUpdated = json["progressLastUpdate"].integer
     }
 }
 

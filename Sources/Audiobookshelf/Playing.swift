@@ -33,8 +33,6 @@ public struct OpenSession: Sendable {
     public let place: BookTime
     /// What the server had before the session; nil if the item was never opened.
     public let progress: ShelfProgress?
-    /// Milliseconds since 1970, server's clock.
-    public let started: Int64
 }
 
 /// An item that was looked at and can be played.
@@ -73,8 +71,7 @@ extension ShelfClient {
         let tracks = try await tracks(of: answer, id)
         return OpenSession(
             id: answer.id, item: item(id, source, episode, answer, tracks), place: answer.place,
-            progress: source.progress.flatMap { $0.episode == id.episode ? $0.progress : nil },
-            started: answer.started ?? serverNow)
+            progress: source.progress.flatMap { $0.episode == id.episode ? $0.progress : nil })
     }
 
     /// - Returns: the episode meant, nil for a book.
@@ -185,7 +182,6 @@ struct PlayPayload: Sendable {
     let id: String
     let place: BookTime
     let duration: BookTime
-    let started: Int64?
     /// `playMethod` 2: the only track is an HLS playlist.
     let transcoding: Transcoding?
     let chapters: [Chapter]
@@ -199,7 +195,6 @@ struct PlayPayload: Sendable {
         self.id = id
         place = max(.zero, .seconds(json["currentTime"].number ?? json["startTime"].number ?? 0))
         duration = max(.zero, .seconds(json["duration"].number ?? 0))
-        started = json["startedAt"].integer
         chapters = Chapter.list(json["chapters"])
         var tracks: [AudioTrack] = []
         for (offset, track) in elements.enumerated() {

@@ -1,3 +1,5 @@
+internal import Listening
+
 /// Where a server is, as a person typed it: scheme, host, port and base path, without a trailing slash. Routes are
 /// appended to it as it is; nothing is ever put between, for a proxy may pass only what was typed.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
@@ -45,7 +47,7 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         (host, port) = try Self.parts(authority, isSecure: isSecure)
         var path = rest[slash...]
         while path.hasSuffix("/") { path.removeLast() }
-        basePath = path.isEmpty ? "" : encoded(String(path), keeping: "/%:@!$&'()*+,;=-._~")
+        basePath = path.isEmpty ? "" : path.percentEncoded(keeping: "/%:@!$&'()*+,;=-._~")
     }
 
     private static func parts(_ authority: Substring, isSecure: Bool) throws(ShelfError) -> (String, Int?) {
@@ -96,8 +98,8 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter path: segments, encoded here.
     func url(_ path: [String], query: [(String, String)] = []) -> String {
         let unreserved = "-._~"
-        let route = path.map { "/" + encoded($0, keeping: unreserved) }.joined()
-        let pairs = query.map { "\(encoded($0.0, keeping: unreserved))=\(encoded($0.1, keeping: unreserved))" }
+        let route = path.map { "/" + $0.percentEncoded(keeping: unreserved) }.joined()
+        let pairs = query.map { [$0.0, $0.1].map { $0.percentEncoded(keeping: unreserved) }.joined(separator: "=") }
         return description + route + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
 
@@ -106,22 +108,8 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     func url(ofServer path: String) -> String {
         let bare = path.prefix { $0 != "?" && $0 != "#" }
         let slashed = bare.hasPrefix("/") ? String(bare) : "/" + bare
-        return description + encoded(slashed, keeping: "/%:@!$&'()*+,;=-._~")
+        return description + slashed.percentEncoded(keeping: "/%:@!$&'()*+,;=-._~")
     }
-}
-
-/// Percent-encodes every byte but ASCII letters, digits and the given ones.
-func encoded(_ text: String, keeping kept: String) -> String {
-    var out = ""
-    for byte in text.utf8 {
-        let character = Character(Unicode.Scalar(byte))
-        if byte < 128 && (character.isLetter || character.isNumber || kept.utf8.contains(byte)) {
-            out.append(character)
-        } else {
-            out += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
-    }
-    return out
 }
 
 extension StringProtocol {

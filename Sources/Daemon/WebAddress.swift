@@ -27,7 +27,8 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
             !rest.contains(where: { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } })
         else { return nil }
         self.host = host
-        let path = Self.encoded(rest.dropFirst(authority.count))
+        // As typed by people: blanks and letters of any language are encoded, what is encoded already stays.
+        let path = rest.dropFirst(authority.count).percentEncoded(keeping: "!#$%&'()*+,-./:;=?@[]_~")
         origin = "\(scheme)://\(place.lowercased())"
         url = "\(origin)\(path.hasPrefix("/") ? "" : "/")\(path)"
         shown = String(url.prefix { $0 != "?" })
@@ -80,19 +81,5 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
         guard !port.isEmpty, port != ":" else { return String(name) }
         let digits = port.dropFirst()
         return port.first == ":" && digits.first?.isNumber == true && UInt16(digits) != nil ? String(name) : nil
-    }
-
-    /// As typed by people: blanks and letters of any language are encoded, what is encoded already stays.
-    private static func encoded(_ text: Substring) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            if byte > 32, byte < 127, !#""<>\^`{|}"#.utf8.contains(byte) {
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let hex = String(byte, radix: 16, uppercase: true)
-                encoded += hex.count == 1 ? "%0\(hex)" : "%\(hex)"
-            }
-        }
-        return encoded
     }
 }

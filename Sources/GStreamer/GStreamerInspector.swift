@@ -104,8 +104,6 @@ public actor GStreamerInspector: Inspector {
         if facts.genres.isEmpty { facts.genres = tags.all(GST_TAG_GENRE) }
         facts.date = facts.date ?? tags.date
         facts.summary = facts.summary ?? tags.first(GST_TAG_DESCRIPTION) ?? tags.first(GST_TAG_COMMENT)
-        facts.trackNumber = facts.trackNumber ?? tags.number(GST_TAG_TRACK_NUMBER)
-        facts.discNumber = facts.discNumber ?? tags.number(GST_TAG_ALBUM_VOLUME_NUMBER)
         facts.cover = facts.cover ?? tags.picture(limit: Self.largestCover)
         if facts.chapters.isEmpty {
             facts.chapters = CommentChapters.read(tags.all(GST_TAG_EXTENDED_COMMENT))
@@ -161,12 +159,6 @@ private struct Tags {
     }
 
     func first(_ name: String) -> String? { all(name).first }
-
-    func number(_ name: String) -> Int? {
-        var value: guint = 0
-        guard let list, gst_tag_list_get_uint(list, name, &value) != 0, value > 0 else { return nil }
-        return Int(value)
-    }
 
     var date: String? {
         var value: OpaquePointer?

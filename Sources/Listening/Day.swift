@@ -51,9 +51,6 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
     }
 
-    /// 0 is Monday.
-    public var weekday: Int { Int(((number + 3) % 7 + 7) % 7) }
-
     public static func < (a: Day, b: Day) -> Bool { a.number < b.number }
     public static func + (day: Day, days: Int) -> Day { Day(number: day.number + Int64(days)) }
     public static func - (day: Day, days: Int) -> Day { day + -days }

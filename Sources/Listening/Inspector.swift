@@ -19,8 +19,6 @@ public struct FileFacts: Hashable, Sendable {
     /// A year or an ISO 8601 date.
     public var date: String?
     public var summary: String?
-    public var trackNumber: Int?
-    public var discNumber: Int?
     public var chapters: [Chapter] = []
     public var cover: Picture?
 

@@ -148,19 +148,5 @@ public struct FileSource: Sendable {
     }
 
     /// file:// with everything percent-encoded that RFC 3986 does not leave alone in a path.
-    static func url(_ path: String) -> String {
-        var url = "file://"
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"), UInt8(ascii: "/"):
-                url.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let hex = String(byte, radix: 16, uppercase: true)
-                url += hex.count == 1 ? "%0\(hex)" : "%\(hex)"
-            }
-        }
-        return url
-    }
+    static func url(_ path: String) -> String { "file://" + path.percentEncoded(keeping: "-._~/") }
 }

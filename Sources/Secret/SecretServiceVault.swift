@@ -25,20 +25,8 @@ public struct SecretServiceVault: Vault {
     static func address(_ environment: [String: String]) -> String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
         guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
-        return "unix:path=\(escaped(folder))/bus"
-    }
-
-    /// As the D-Bus specification escapes values of addresses.
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"),
-                UInt8(ascii: "."):
-                String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }.joined()
+        // As the D-Bus specification escapes values of addresses.
+        return "unix:path=\(folder.percentEncoded(keeping: "-_/."))/bus"
     }
 
     /// Stores in the default keyring, in place of what is there under the same key.

@@ -105,7 +105,7 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
     @Test func anOldServersSession() async throws {
         let shelf = try client(transport("item-01-expanded-progress", "old-v2.25.1-10-play"), .legacy)
         let open = try await shelf.play(id("e5f6d6b7"), device: device, mimeTypes: ["audio/flac"])
-        #expect(open.item.tracks.count == 1 && open.started > 1_700_000_000_000)
+        #expect(open.item.tracks.count == 1)
         #expect(open.progress?.position == .seconds(300.5) || open.progress != nil)
     }
 

@@ -85,8 +85,7 @@ private struct Pen {
 
 @Suite struct DayTests {
     @Test func daysAndDatesAreTheSame() throws {
-        #expect(Day(number: 0).description == "1970-01-01" && Day(number: 0).weekday == 3)
-        #expect(Day("2026-11-21")?.weekday == 5)
+        #expect(Day(number: 0).description == "1970-01-01")
         #expect(Day("2000-02-29").map { $0 + 1 }?.description == "2000-03-01")
         #expect(Day(wallSeconds: -1).description == "1969-12-31")
         for number in stride(from: Int64(-100_000), through: 100_000, by: 37) {

@@ -1,10 +1,10 @@
-internal import Listening
+public import Listening
 
 /// Chapters in Vorbis comments, which Ogg, Opus and FLAC files have: `CHAPTER001=00:01:02.500` and
 /// `CHAPTER001NAME=The Whale`.
-enum CommentChapters {
+public enum CommentChapters {
     /// - Parameter comments: `KEY=value` each, in any order.
-    static func read(_ comments: [String]) -> [Chapter] {
+    public static func read(_ comments: [String]) -> [Chapter] {
         var starts: [Int: BookTime] = [:]
         var names: [Int: String] = [:]
         for comment in comments {
