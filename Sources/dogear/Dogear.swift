@@ -85,10 +85,10 @@ struct Dogear: DogearCommand {
         if rest == ["--generate-manual"] {
             do { return say(try manual().joined(separator: "\n")) } catch { exit(withError: error) }
         }
-        if rest.first == "help", rest.count > 1, !rest[1].hasPrefix("-"), rest[1] != "help",
-            command(named: rest[1]) == nil
-        {
-            exit(withError: ValidationError("there is no command '\(Clean.line(rest[1].prefix(60)))'"))
+        // The parser would only count what it did not expect.
+        let named = rest.first == "help" ? rest.dropFirst().first : rest.first
+        if let named, !named.hasPrefix("-"), named != "help", command(named: named) == nil {
+            exit(withError: ValidationError("there is no command '\(Clean.line(named.prefix(60)))'"))
         }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
         rest = Terminal.Arguments.guardingFiles(Terminal.Arguments.guardingJumps(rest))

@@ -86,6 +86,11 @@ struct UsageTests {
         #expect(outcome.errors.contains("Usage: dogear"))
     }
 
+    @Test(arguments: [["bogus"], ["bogus", "x"], ["help", "bogus"]])
+    func whatIsNoCommandIsNamed(_ arguments: [String]) async throws {
+        #expect(try await dogear(arguments).errors.contains("there is no command 'bogus'"))
+    }
+
     @Test func aHeaderIsNotRepeatedInTheError() async throws {
         let outcome = try await dogear(
             "login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "hunter2")
