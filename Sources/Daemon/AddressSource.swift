@@ -71,7 +71,8 @@ actor AddressSource: Source {
         var place = address
         var authorization = address.authorization
         var problem: SourceError?
-        for _ in 0..<5 {
+        var hops = 0
+        while true {
             let headers = authorization.map { [HTTPHeader("Authorization", $0)] } ?? []
             let answer: HTTPResponse
             do throws(TransportError) {
@@ -86,9 +87,15 @@ actor AddressSource: Source {
                 problem = SourceError(
                     .failed, "\(place.host) has a web page there; play the address of the audio itself")
             }
-            guard (300..<400).contains(answer.status), let location = answer[header: "Location"],
-                let next = place.redirected(to: location)
-            else { break }
+            guard (300..<400).contains(answer.status), let location = answer[header: "Location"] else { break }
+            guard hops < Self.mostHops, let next = place.redirected(to: location) else {
+                let whither =
+                    hops < Self.mostHops
+                    ? "to where dogear does not follow: out of https, or out of the web" : "in circles"
+                problem = SourceError(.failed, "\(place.host) sends on \(whither); check the address")
+                break
+            }
+            hops += 1
             // A login is for the server that it was given for.
             if next.origin != place.origin { authorization = next.authorization }
             place = next
@@ -98,6 +105,9 @@ actor AddressSource: Source {
             identity: name(of: address).description)
         return (stream, problem)
     }
+
+    /// Podcasts are counted by several services, one behind the other.
+    private static let mostHops = 10
 
     private func look(at address: WebAddress, _ stream: AudioStream) async throws(SourceError) -> Item {
         var facts: FileFacts

@@ -27,6 +27,8 @@ import Testing
         let whole =
             switch path {
             case "/go": LoopbackServer.response("302 Found", headers: ["Location": "/locked.m4b\(query)"])
+            case "/circle": LoopbackServer.response("302 Found", headers: ["Location": "/circle"])
+            case "/away": LoopbackServer.response("302 Found", headers: ["Location": "file:///etc/hostname"])
             case "/locked.m4b" where !isKnown: LoopbackServer.response("401 Unauthorized", body: Array("who?".utf8))
             case "/locked.m4b", "/free.m4b": LoopbackServer.file(audio, type: "audio/mp4", for: request)
             case "/page":
@@ -72,6 +74,11 @@ import Testing
                 let page = try await house.dogear("play", "\(server.address)/page")
                 #expect(page.code == 1 && page.errors.contains("has a web page there"), "\(page)")
                 #expect(server.requests.filter { $0.path == "/page" }.count == 1)
+                for (path, sentence) in ["/circle": "sends on in circles", "/away": "dogear does not follow"] {
+                    let outcome = try await house.dogear("play", "\(server.address)\(path)")
+                    #expect(outcome.code == 1 && outcome.errors.contains(sentence), "\(outcome)")
+                    #expect(server.requests.allSatisfy { $0.path != path || $0.method == "HEAD" })
+                }
                 // Where nobody listens, nothing is waited for.
                 let nobody = try await house.dogear("play", "http://127.0.0.1:1/none.mp3")
                 #expect(nobody.code == 4 && nobody.errors.contains("check the network and the address"), "\(nobody)")
