@@ -86,6 +86,7 @@ extension Service {
         // What is still being opened must not begin to play now.
         opening += 1
         send(.leave)
+        notices?.leave()
         if let item = player.item { sync { $0.closed(item.id, time.now) } }
         engine.unload()
         async let flushed: Void = flush()

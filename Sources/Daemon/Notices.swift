@@ -108,6 +108,11 @@ internal import SDBus
         }
     }
 
+    /// Nobody will hear the buttons any more.
+    func leave() {
+        for subject in [Subject.sleep, Subject.unsent] { notifier.withdraw(subject) }
+    }
+
     private func show(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void = { _ in }) {
         if service.settings.notifications { notifier.show(notice, act) }
     }

@@ -51,6 +51,9 @@ public struct Notice: Sendable {
         case withdraw
     }
 
+    /// Microseconds. Only the next notice on the subject waits for the answer; without it this one could not be taken away.
+    private static let patience: UInt64 = 30_000_000
+
     private var subjects: [String: Subject] = [:]
     private var matches: [SignalMatch] = []
     private var presence: NameWatch?
@@ -85,7 +88,7 @@ public struct Notice: Sendable {
                 .strings(Self.dismissal + notice.actions.flatMap { [$0.key, $0.label] }),
                 .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]),
                 .int32(notice.stays ? 0 : -1),
-            ], timeout: 5_000_000
+            ], timeout: Self.patience
         ) { [weak self] in self?.answered($0, subject) }
     }
 

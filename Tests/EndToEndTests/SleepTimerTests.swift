@@ -154,6 +154,16 @@ import Testing
             try await desk.choose("extend", of: notice.number)
             try await house.status("later") { $0.sleep?.kind == "time" && ($0.sleep?.left ?? 0) > 900 }
             _ = try await eventually("it to go") { await desk.closed == [first, notice].map(\.number) ? true : nil }
+            // Nobody would hear its button.
+            try await house.done("sleep", "item")
+            let last = try await eventually("it once more") { await desk.shown.dropFirst(2).first }
+            try await house.run(
+                "busctl",
+                [
+                    "--user", "call", "org.mpris.MediaPlayer2.dogear", "/org/mpris/MediaPlayer2",
+                    "org.mpris.MediaPlayer2", "Quit",
+                ])
+            _ = try await eventually("it to go with dogear") { await desk.closed.last == last.number ? true : nil }
             await desk.leave()
         }
     }
