@@ -14,10 +14,15 @@ public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     public let kind: Kind
     public let message: String
 
+    /// - Parameter message: of one that repeats something endless, the middle is left out.
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
-        self.message = message
+        let isEndless = message.utf8.count > Self.longest
+        self.message = isEndless ? "\(message.prefix(300)) … \(message.suffix(300))" : message
     }
+
+    /// Bytes: the longest path, and sentences around it.
+    private static let longest = 6000
 
     public var description: String { message }
 

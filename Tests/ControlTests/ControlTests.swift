@@ -69,6 +69,15 @@ private final class Face: ControlFace {
         #expect(ControlError(BusError.failed("not ours")) == nil)
     }
 
+    @Test func anErrorRepeatsNothingEndless() {
+        let error = ControlError(
+            .notFound, "there is no file \(String(repeating: "x", count: 100_000)); check the name")
+        #expect(error.message.count < 1000 && error.message.hasPrefix("there is no file x"))
+        #expect(error.message.hasSuffix("x; check the name"))
+        let path = "there is no file /\(String(repeating: "x", count: 4094)); check the name"
+        #expect(ControlError(.notFound, path).message == path)
+    }
+
     @Test func secretsAreNotDescribed() {
         let request = LoginRequest(
             address: "https://books.example.org", user: "ida",
