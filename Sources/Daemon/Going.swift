@@ -61,8 +61,8 @@ extension Service {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
                 let waits = way == .onward && self.queue.present?.key != entry.key
-                let role = waits ? "is next in the queue but " : ""
-                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)"
+                let (role, way) = waits ? ("is next in the queue but ", "; 'dogear next' passes over it") : ("", "")
+                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)\(way)"
                 self.stuck = entry.key
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
                 self.emitStatus()

@@ -273,6 +273,7 @@ extension Service {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
             failure = ControlError(error)
+            forgetQueueTrouble()
             failed(id, error)
         }
     }
@@ -382,9 +383,17 @@ extension Service {
 
     /// Who waits for what was on its way, without having asked for it, is told as well.
     private func nothingCame(of error: ControlError) {
+        forgetQueueTrouble()
         guard player.phase == .stopped || player.phase == .empty else { return }
         failure = error
         settleWaiters()
+    }
+
+    /// What the queue could not do before is not why.
+    private func forgetQueueTrouble() {
+        guard queueTrouble != nil else { return }
+        queueTrouble = nil
+        announceStatus()
     }
 
     func settleWaiters() {

@@ -151,6 +151,34 @@ import Testing
         }
     }
 
+    @Test func whatIsMissingInTheQueueIsToldUntilSomethingElseIs() async throws {
+        _ = try Library.all.get()
+        try await House.with(keyring: .absent) { house in
+            let paths = ["first", "second", "third"].map { "\(house.bus.home)/\($0).mp3" }
+            for (number, path) in paths.enumerated() {
+                try Sounds.run([
+                    "ffmpeg", "-nostdin", "-loglevel", "error", "-i", "\(Sounds.folder)/e2e/rooms/01.mp3", "-c", "copy",
+                    "-metadata", "title=\(number)", "-t", "\(number + 15)", path,
+                ])
+            }
+            try await house.daemon()
+            try await house.done("play", paths[0])
+            try await house.done("queue", "add", paths[1], paths[2])
+            try FileManager.default.removeItem(atPath: paths[1])
+            try await house.done("seek", "14")
+            let missing = try await house.status("stopped at what is missing") {
+                $0.state == .stopped && $0.error?.contains("is next in the queue but cannot be played") ?? false
+            }
+            #expect(missing.error?.contains("'dogear next' passes over it") == true, "\(missing)")
+            try FileManager.default.removeItem(atPath: paths[0])
+            let gone = try await house.dogear("play")
+            #expect(gone.code == 2 && gone.errors.contains("first.mp3"), "\(gone)")
+            #expect(try await house.status().error?.contains("first.mp3") == true)
+            try await house.done("next")
+            try await house.status("what lies behind it") { $0.item?.title == "2" }
+        }
+    }
+
     @Test func draggingToTheEndOfAllStops() async throws {
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook")
