@@ -10,7 +10,7 @@ final class FileBytes: Sendable {
     let modified: Int
 
     /// - Throws: ``LocalFilesError/notFound(path:)``, ``LocalFilesError/forbidden(path:)`` or
-    ///   ``LocalFilesError/unreadable(path:reason:)`` if it is no regular file.
+    ///   ``LocalFilesError/notRegular(path:)``.
     init(_ path: String) throws(LocalFilesError) {
         self.path = path
         // A pipe in the folder must not hold us up.
@@ -19,7 +19,7 @@ final class FileBytes: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw .unreadable(path: path, reason: "it is not a file")
+            throw .notRegular(path: path)
         }
         size = Int(status.st_size)
         modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec

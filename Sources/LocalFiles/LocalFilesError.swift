@@ -7,6 +7,8 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
     case noAudio(folder: String)
     case tooMuch(folder: String)
     case empty(path: String)
+    /// A device, a pipe or a socket.
+    case notRegular(path: String)
     /// Its bytes are no text: with U+FFFD in their place.
     case unnameable(path: String)
     case unreadable(path: String, reason: String)
@@ -19,6 +21,7 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
         case .noAudio(let folder):
             "there is no audio file in \(folder); dogear looks for \(AudioName.endings.joined(separator: " "))"
         case .tooMuch(let folder): "there is far more in \(folder) than one book; name the folder of the book itself"
+        case .notRegular(let path): "\(path) is no file that could be played; name an audio file or a folder"
         case .empty(let path): "\(path) is empty; copy or download it again"
         case .unnameable(let path):
             "the name of \(path) is not UTF-8, as it has to be; rename it, for example with convmv"
@@ -36,7 +39,7 @@ extension LocalFilesError {
     /// The rest of a book can be played without it, and nothing but another file would mend it.
     var isOfOneFile: Bool {
         switch self {
-        case .empty, .unreadable, .unnameable: true
+        case .empty, .notRegular, .unreadable, .unnameable: true
         case .notFound, .forbidden, .noAudio, .tooMuch, .missingDecoder: false
         }
     }

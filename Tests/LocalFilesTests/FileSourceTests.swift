@@ -180,6 +180,12 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aDeviceIsNoFile() async throws {
+        await #expect(throws: LocalFilesError.notRegular(path: "/dev/zero")) {
+            try await source.open(path: "/dev/zero")
+        }
+    }
+
     @Test func whatWasInspectedIsInspectedAgainOnlyWhenItChanged() async throws {
         let folder = "\(Sounds.folder)/known"
         for number in 1...2 { _ = try Sounds.tone("known/\(number).flac", seconds: 1) }
