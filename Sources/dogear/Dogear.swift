@@ -85,17 +85,23 @@ struct Dogear: DogearCommand {
         if rest == ["--generate-manual"] {
             do { return say(try manual().joined(separator: "\n")) } catch { exit(withError: error) }
         }
-        // The parser would only count what it did not expect.
-        let named = rest.first == "help" ? rest.dropFirst().first : rest.first
-        if let named, !named.hasPrefix("-"), named != "help", command(named: named) == nil {
-            exit(withError: ValidationError("there is no command '\(Clean.line(named.prefix(60)))'"))
+        if rest.first == "help", rest.count > 1, !rest[1].hasPrefix("-"), rest[1] != "help",
+            command(named: rest[1]) == nil
+        {
+            refuse(rest[1])
         }
         if rest.first == "--plain" { rest.insert("view", at: 0) }
         rest = Terminal.Arguments.guardingFiles(Terminal.Arguments.guardingJumps(rest))
         // So with what is typed right; what is not, and the help, is a matter for the whole parser.
-        guard let name = rest.first, var command = try? command(named: name)?.parseAsRoot(Array(rest.dropFirst()))
-        else { return main(rest) }
+        guard let name = rest.first, !name.hasPrefix("-"), name != "help" else { return main(rest) }
+        // Of this the whole parser would only count what it did not expect.
+        guard let type = command(named: name) else { refuse(name) }
+        guard var command = try? type.parseAsRoot(Array(rest.dropFirst())) else { return main(rest) }
         do { try command.run() } catch { exit(withError: error) }
+    }
+
+    private static func refuse(_ name: String) -> Never {
+        exit(withError: ValidationError("there is no command '\(Clean.line(name.prefix(60)))'"))
     }
 
     /// Every command's configuration says its name: to make one from that of its type takes casts of 0.2 ms for each.
