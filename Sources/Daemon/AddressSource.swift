@@ -71,8 +71,7 @@ actor AddressSource: Source {
         var place = address
         var authorization = address.authorization
         var problem: SourceError?
-        var hops = 0
-        while true {
+        for hop in 0...Self.mostHops {
             let headers = authorization.map { [HTTPHeader("Authorization", $0)] } ?? []
             let answer: HTTPResponse
             do throws(TransportError) {
@@ -88,14 +87,17 @@ actor AddressSource: Source {
                     .failed, "\(place.host) has a web page there; play the address of the audio itself")
             }
             guard (300..<400).contains(answer.status), let location = answer[header: "Location"] else { break }
-            guard hops < Self.mostHops, let next = place.redirected(to: location) else {
-                let whither =
-                    hops < Self.mostHops
-                    ? "to where dogear does not follow: out of https, or out of the web" : "in circles"
-                problem = SourceError(.failed, "\(place.host) sends on \(whither); check the address")
+            guard hop < Self.mostHops else {
+                problem = SourceError(.failed, "\(place.host) sends on in circles; check the address")
                 break
             }
-            hops += 1
+            guard let next = place.redirected(to: location) else {
+                problem = SourceError(
+                    .failed,
+                    "\(place.host) sends on to where dogear does not follow: out of https, or out of the web; check the address"
+                )
+                break
+            }
             // A login is for the server that it was given for.
             if next.origin != place.origin { authorization = next.authorization }
             place = next
