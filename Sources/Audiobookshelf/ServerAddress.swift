@@ -97,9 +97,9 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter path: segments, encoded here.
     func url(_ path: [String], query: [(String, String)] = []) -> String {
-        let unreserved = "-._~"
-        let route = path.map { "/" + $0.percentEncoded(keeping: unreserved) }.joined()
-        let pairs = query.map { [$0.0, $0.1].map { $0.percentEncoded(keeping: unreserved) }.joined(separator: "=") }
+        func encoded(_ text: String) -> String { text.percentEncoded(keeping: "-._~") }
+        let route = path.map { "/" + encoded($0) }.joined()
+        let pairs = query.map { "\(encoded($0.0))=\(encoded($0.1))" }
         return description + route + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
     }
 

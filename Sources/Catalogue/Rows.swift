@@ -44,7 +44,7 @@ extension CatalogueRow {
 }
 
 extension Row {
-    /// The library's own subscripts stop the program when a damaged index holds something else than is asked for.
+    /// GRDB's own subscripts stop the program when a damaged index holds something else than is asked for.
     func get<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: String) throws -> Value {
         try decode(forColumn: column)
     }
