@@ -300,6 +300,10 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         // That its server answers does not mend it.
         desk.send(.serverAnswers)
         #expect(desk.player.phase == .stopped && desk.player.error == failure.sentence && desk.position == 51)
+        // Of another place it is not said.
+        var moved = desk
+        moved.send(.seek(to: .seconds(80)))
+        #expect(moved.player.phase == .stopped && moved.player.error == nil && moved.position == 80)
         // Asked for again, it is tried as often again.
         desk.open(emma, at: .seconds(51))
         desk.report(.failed(failure))
