@@ -101,7 +101,7 @@ let package = Package(
         .target(
             name: "Secret", dependencies: ["CSecret", "EventLoop", "Listening"],
             swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I\(secretHeaders)"])]),
-        room("Store", "Folders", "Listening", grdb, sqlite),
+        room("Store", "EventLoop", "Folders", "Listening", grdb, sqlite),
         room("Settings", "Folders", "Listening", toml),
         room("Catalogue", "Folders", "Listening", grdb),
 

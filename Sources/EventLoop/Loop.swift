@@ -41,11 +41,17 @@ public enum Clock {
         return Moment(monotonic: monotonic, wall: read(CLOCK_REALTIME) / 1_000_000, asleep: asleep)
     }
 
-    /// Microseconds.
-    fileprivate static var monotonic: Int64 { nanoseconds / 1000 }
+    /// Microseconds, as in ``now``, where the others are not needed.
+    public static var monotonic: Int64 { nanoseconds / 1000 }
 
     /// Of CLOCK_MONOTONIC.
     static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
+
+    /// For `poll`: from now on, an hour at most, and 0 if it has come.
+    /// - Parameter deadline: nanoseconds of CLOCK_MONOTONIC.
+    static func milliseconds(until deadline: Int64) -> Int32 {
+        Int32((deadline - nanoseconds + 999_999).clamped(to: 0...3_600_000_000_000) / 1_000_000)
+    }
 
     /// Nanoseconds.
     private static func read(_ clock: clockid_t) -> Int64 {
@@ -154,7 +160,7 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
         }
         set.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
         let before = removals
-        _ = poll(&set, nfds_t(set.count), deadline.map(milliseconds(until:)) ?? -1)
+        _ = poll(&set, nfds_t(set.count), deadline.map { Clock.milliseconds(until: $0 * 1000) } ?? -1)
         if set[polled.count].revents != 0 { wakeup.clear() }
         drain()
         for index in polled.indices where set[index].revents != 0 || isDue(polled[index].deadline) {
@@ -188,9 +194,4 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     }
 
     private func isDue(_ deadline: Int64?) -> Bool { deadline.map { $0 <= Clock.monotonic } ?? false }
-
-    private func milliseconds(until deadline: Int64) -> Int32 {
-        let left = deadline - Clock.monotonic
-        return left <= 0 ? 0 : Int32(min((left + 999) / 1000, 3_600_000))
-    }
 }

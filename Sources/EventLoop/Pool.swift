@@ -57,9 +57,7 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
     ) {
         // Nobody here counts in anything else.
         guard let delay = delay as? Duration else { preconditionFailure("a clock of its own kind: \(C.self)") }
-        let (seconds, attoseconds) = delay.components
-        // Centuries are enough.
-        let at = now + max(0, min(max(seconds, -1), 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let at = now + delay.nanoseconds
         let job = UnownedJob(job)
         lock.locked {
             // Behind those of the same moment, which were first.
@@ -157,4 +155,12 @@ final class Pool: TaskExecutor, SchedulingExecutor, @unchecked Sendable {  // th
 
     /// Nanoseconds.
     private var now: Int64 { Clock.nanoseconds }
+}
+
+extension Duration {
+    /// Not negative, and centuries at most.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return max(0, min(max(seconds, -1), 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
 }

@@ -13,15 +13,21 @@ public protocol ThreadWait: AnyObject {
 }
 
 /// A pthread that is a Swift serial executor. Every C library with handles of its own has one: the thread owns them.
-public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `waiting` is only touched on the thread
-    private let jobs = Locked<[UnownedJob]>([])
+public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // what is not locked is only touched on the thread
+    private enum Work {
+        case job(UnownedJob)
+        case body(@Sendable () -> Void)
+    }
+
+    private let work = Locked<[Work]>([])
     /// There may be jobs: asked several times for each message on the bus, where a lock would be felt.
     private let isFilled = Atomic<Bool>(false)
     private let thread = Atomic<UInt>(0)
     private let waiting: any ThreadWait
     private let name: String
+    private var isEnding = false
 
-    /// Starts the thread, which runs for as long as the process.
+    /// Starts the thread, which runs for as long as the process if nothing ends it.
     public init(name: String, wait: sending any ThreadWait) {
         self.name = name
         self.waiting = wait
@@ -33,12 +39,21 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
         precondition(code == 0, "no thread for \(name): \(String(cString: strerror(code)))")
+        pthread_detach(id)
     }
 
-    public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let isFirst = jobs.withLock { queue in
-            queue.append(job)
+    public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+    /// Calls `body` on the thread, in its turn: for what would be a task only to get there.
+    public func run(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
+
+    /// The thread ends as soon as it has done what it was given before. It must not be given anything after that, and be no
+    /// actor's.
+    public func end() { run { self.isEnding = true } }
+
+    private func add(_ item: Work) {
+        let isFirst = work.withLock { queue in
+            queue.append(item)
             isFilled.store(true, ordering: .releasing)
             return queue.count == 1
         }
@@ -50,7 +65,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
     public func isIsolatingCurrentContext() -> Bool? { isOnThread }
     public func checkIsolated() { precondition(isOnThread, "called off the \(name) thread") }
 
-    /// Jobs have come in that the thread has not taken up.
+    /// Something has come in that the thread has not taken up.
     var hasJobs: Bool { isFilled.load(ordering: .acquiring) }
 
     /// Jobs that always bring others must not keep the thread from what it waits for: after so many rounds it looks.
@@ -59,13 +74,18 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
     private func drain() {
         for _ in 0..<Self.mostRounds {
             guard hasJobs else { return }
-            let batch = jobs.withLock { queue in
+            let batch = work.withLock { queue in
                 let batch = queue
                 queue.removeAll(keepingCapacity: true)
                 isFilled.store(false, ordering: .relaxed)
                 return batch
             }
-            for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for item in batch {
+                switch item {
+                case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+                case .body(let body): body()
+                }
+            }
         }
         waiting.wake()
     }
@@ -74,9 +94,10 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // `wa
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         setThreadName(name)
         waiting.begin()
-        while true {
-            drain()
+        drain()
+        while !isEnding {
             waiting.wait { self.drain() }
+            drain()
         }
     }
 }

@@ -46,7 +46,8 @@ final class OrderQueue: @unchecked Sendable {  // `wake` is set once, before any
 
 /// The gstreamer thread's own: it holds the one load there is.
 actor Deck {
-    private static let thread = ThreadExecutor(name: "gstreamer", wait: Sleep())
+    private static let naps = Sleep()
+    private static let thread = ThreadExecutor(name: "gstreamer", wait: naps)
     nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
 
     private let sink: String
@@ -67,7 +68,10 @@ actor Deck {
         self.report = report
     }
 
-    func run() {
+    /// From any thread: there is something in the queue.
+    nonisolated func wake() { Self.thread.run { self.assumeIsolated { $0.run() } } }
+
+    private func run() {
         for order in queue.takeAll() { perform(order) }
     }
 
@@ -104,7 +108,7 @@ actor Deck {
         do {
             let turn = try Turn(
                 needle: needle, sink: sink, shelf: shelf, patience: patience, rate: rate, volume: volume,
-                report: report,
+                report: report, naps: Self.naps,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
             turn.set(sound)

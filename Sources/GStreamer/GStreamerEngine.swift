@@ -24,10 +24,7 @@ public final class GStreamerEngine: Engine {
         self.queue = queue
         let deck = Deck(sink: sink, shelf: bytes, patience: patience, queue: queue, report: report)
         self.deck = deck
-        queue.wake = { [weak deck] in
-            guard let deck else { return }
-            Task { await deck.run() }
-        }
+        queue.wake = { [weak deck] in deck?.wake() }
     }
 
     deinit { queue.replaceAll(with: .unload) }

@@ -42,21 +42,23 @@ final class Turn {
     let pipeline: Pipeline
     let crate: Crate
     let report: @Sendable (EngineReport) -> Void
+    /// The gstreamer thread's.
+    let naps: Sleep
     let post: @Sendable (Note, UInt64) -> Void
     var phase = Phase.steady
     var wantsToPlay = false
     /// What the pipeline was told last, and when it was told to stand, the last four times: microseconds, monotonic.
     var isPlaying = false
     var stops: [Int64] = []
-    var resting: Task<Void, Never>?
+    var resting: ThreadTimer?
     /// Looks at the clock a moment after sound goes on.
-    var clockCheck: Task<Void, Never>?
+    var clockCheck: ThreadTimer?
     /// Says the volume again.
     var insisting: Task<Void, Never>?
     /// Begins to listen for devices that are gone, once, when this has played for a moment.
     var listening: Task<Void, Never>?
     /// Waits until what comes behind a silence that was left out is heard.
-    var jump: Task<Void, Never>?
+    var jump: ThreadTimer?
     var rate: Double
     /// What the pipeline plays at.
     var pipelineRate = 1.0
@@ -86,16 +88,16 @@ final class Turn {
     /// Of the stream that is open: from where on its demuxer finds any place by itself; nil: from its start.
     var reach: (track: Int, start: BookTime?)?
     /// Looks at the supply again, or waits until there is more.
-    var supplying: Task<Void, Never>?
+    var supplying: (any Pending)?
     /// Ends an opening that GStreamer forgets about.
-    var patience: Task<Void, Never>?
+    var patience: ThreadTimer?
     /// Seconds after which a file that does not open, and says nothing, is given up.
     let openingLimit: Double
     /// Looks whether something still comes of a file on disk.
     var vigil = Vigil()
     /// A file that is to be opened is being looked at.
     var awaitsDisk = false
-    var looking: Task<Void, Never>?
+    var looking: ThreadTimer?
     var isFading = false
     /// Messages with an older stamp are about what was before.
     var since: UInt64 = 0
@@ -104,13 +106,14 @@ final class Turn {
 
     init(
         needle: Needle, sink: String, shelf: any ByteShelf, patience: Double, rate: Double, volume: Double,
-        report: @escaping @Sendable (EngineReport) -> Void,
+        report: @escaping @Sendable (EngineReport) -> Void, naps: Sleep,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         load = needle.load
         self.needle = needle
         openingLimit = patience
         self.report = report
+        self.naps = naps
         self.post = post
         self.rate = rate.clamped(to: 0.5...3)
         crate = Crate(shelf: shelf, reel: needle.reel) { post(.starving(feed: $0.number), needle.stamp) }
@@ -198,14 +201,11 @@ final class Turn {
         if waiting != nil, crate.feed?.want != nil { startWaitingSeek() }
     }
 
-    /// Of our own making, when the time has come: about what is open now, and only unless the task is cancelled.
-    @discardableResult func post(_ note: Note, after delay: Duration) -> Task<Void, Never> {
+    /// Of our own making, when the time has come: about what is open now, and only unless the timer is cancelled.
+    @discardableResult func post(_ note: Note, after delay: Duration) -> ThreadTimer {
         let post = self.post
         let stamp = since
-        return Task {
-            guard (try? await Task.sleep(for: delay)) != nil else { return }
-            post(note, stamp)
-        }
+        return naps.timer(after: delay) { post(note, stamp) }
     }
 
     // MARK: what the pipeline says
@@ -444,3 +444,8 @@ final class Turn {
         report(EngineReport(load, .failed(failure)))
     }
 }
+
+/// Something that is yet to come, unless it is cancelled.
+protocol Pending { func cancel() }
+extension Task: Pending {}
+extension ThreadTimer: Pending {}

@@ -14,6 +14,8 @@ extension Turn {
         if playing {
             watchClock()
             watchDevices()
+            // It may have come to the sound server only now.
+            pipeline.setGrain()
             tellJumps()
         }
         say(buffering: wantsToPlay && isFilling)

@@ -26,11 +26,11 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         self.database = database
         self.path = path
         self.refuge = refuge
-        if refuge == nil { look() }
+        if refuge == nil { meet() }
     }
 
-    private func look() {
-        identity = FileIdentity(of: path)
+    private func meet() {
+        identity = FileIdentity.look(at: path)?.identity
         measure()
     }
 
@@ -51,7 +51,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         do {
             let (file, notice) = try Opening(path: path).moveIn(from: database, isWhole: refuge.isWhole)
             database = file
-            look()
+            meet()
             self.refuge = nil
             return (true, notice)
         } catch {
@@ -60,11 +60,23 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         }
     }
 
-    /// Somebody removed the file or put another in its place: what is written now would be found by nobody.
-    var isGone: Bool {
-        guard let identity else { return false }
-        guard let present = FileIdentity(of: path) else { return errno == ENOENT || errno == ENOTDIR }
-        return present != identity
+    enum Finding {
+        case sound
+        /// Somebody removed the file or put another in its place: what is written now would be found by nobody.
+        case gone
+        /// Somebody wrote over it or made it shorter, which SQLite would notice only when it reads what it has in its memory.
+        case spoiled
+    }
+
+    /// What became of the file.
+    func look() -> Finding {
+        guard let identity else { return .sound }
+        guard let present = FileIdentity.look(at: path) else {
+            return errno == ENOENT || errno == ENOTDIR ? .gone : .sound
+        }
+        if present.identity != identity { return .gone }
+        let isSound = present.size >= size && database.writeWithoutTransaction(Opening.beginsAsItShould)
+        return isSound ? .sound : .spoiled
     }
 
     /// Puts all that was in the removed file, which is still open here, into a new one.
@@ -72,15 +84,8 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     func renew() throws -> String? {
         let (renewed, aside) = try Opening(path: path).renew(from: database)
         database = renewed
-        look()
+        meet()
         return aside
-    }
-
-    /// Somebody wrote over the file or made it shorter, which SQLite would notice only when it reads what it has in its
-    /// memory.
-    var isSpoiled: Bool {
-        guard identity != nil, let present = FileIdentity.size(of: path) else { return false }
-        return present < size || !database.writeWithoutTransaction(Opening.beginsAsItShould)
     }
 
     /// Sets the damaged file aside and begins a new one with what can be read of it.
@@ -95,7 +100,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         try fresh.write { try Opening.setDeviceID(deviceID, $0) }
         replaced = (.now, (replaced?.count ?? 0) + 1)
         database = fresh
-        look()
+        meet()
         return notice
     }
 
@@ -144,17 +149,15 @@ struct FileIdentity: Hashable {
     private let device: UInt64
     private let number: UInt64
 
-    /// - Returns: nil if there is none or it cannot be looked at; `errno` says which.
-    init?(of path: String) {
+    /// - Returns: with its size in bytes; nil if there is none or it cannot be looked at; `errno` says which.
+    static func look(at path: String) -> (identity: FileIdentity, size: Int64)? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        number = UInt64(status.st_ino)
+        return (
+            FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino)), Int64(status.st_size)
+        )
     }
 
     /// Bytes.
-    static func size(of path: String) -> Int64? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
-    }
+    static func size(of path: String) -> Int64? { look(at: path)?.size }
 }

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import GRDB
 public import Listening
 internal import Synchronization
@@ -18,8 +19,9 @@ public final class Store: Sendable {
     public let notice: StoreNotice?
 
     private let path: String
-    /// What is given to it is done by one task, one after the other.
-    private let line: AsyncStream<@Sendable () -> Void>.Continuation
+    /// What is given to it is done by one thread, one after the other.
+    private let line: ThreadExecutor
+    private let naps: Sleep
     private let keeper: Keeper
     /// Nil: never.
     private let checkpointAfter: Duration?
@@ -84,13 +86,12 @@ public final class Store: Sendable {
         self.retryAfter = retryAfter
         self.onTrouble = onTrouble
         self.deviceID = try queue.write { try Opening.deviceID($0) }
-        let (works, line) = AsyncStream<@Sendable () -> Void>.makeStream()
-        self.line = line
-        Task.detached { for await work in works { work() } }
-        if refuge != nil { line.yield { self.tryAgainLater() } }
+        self.naps = Sleep()
+        self.line = ThreadExecutor(name: "store", wait: naps)
+        if refuge != nil { line.run { self.tryAgainLater() } }
     }
 
-    deinit { line.finish() }
+    deinit { line.end() }
 
     /// Writes these in one transaction and returns at once: for the Loop. If that fails they are held in memory, for as
     /// long as the process lives, and tried again every five seconds until it works; `onTrouble` is told.
@@ -121,7 +122,7 @@ public final class Store: Sendable {
     /// - Throws: if some of it still cannot be written, which stays held.
     public func flush() async throws(StoreError) {
         try await onLine {
-            if !self.keeper.held.isEmpty || self.keeper.isGone { try self.commit([], isUrgent: true) }
+            if !self.keeper.held.isEmpty || self.keeper.look() == .gone { try self.commit([], isUrgent: true) }
             self.leaveRefuge(isUrgent: true)
             try self.checkpoint(isUrgent: true)
         }
@@ -149,7 +150,7 @@ public final class Store: Sendable {
 
     private func enqueue(_ body: @escaping @Sendable () -> Void) {
         given.add(1, ordering: .relaxed)
-        line.yield {
+        line.run {
             body()
             self.given.subtract(1, ordering: .releasing)
         }
@@ -198,21 +199,20 @@ public final class Store: Sendable {
         }
     }
 
-    private func after(_ delay: Duration, _ body: @escaping @Sendable (Store) -> Void) {
-        Task.detached { [weak self] in
-            try? await Task.sleep(for: delay)
-            guard let self else { return }
-            self.enqueue { body(self) }
-        }
+    /// On the line.
+    private func after(_ delay: Duration, _ body: @escaping (Store) -> Void) {
+        _ = naps.timer(after: delay) { [weak self] in if let self { body(self) } }
     }
 
     /// On the line. What is written into a file that is gone, or was spoiled, is found by nobody.
     private func lookAtFile() throws {
-        if keeper.isGone {
+        var finding = keeper.look()
+        if finding == .gone {
             let aside = try keeper.renew()
             onTrouble(.renewed(path: path, setAside: aside))
+            finding = keeper.look()
         }
-        if keeper.isSpoiled { throw StoreError.damaged(path: path) }
+        if finding == .spoiled { throw StoreError.damaged(path: path) }
     }
 
     /// On the line. Does it once more in a new database, if this one turns out to be damaged.

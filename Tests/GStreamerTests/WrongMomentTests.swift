@@ -19,7 +19,8 @@ import Testing
             let notes = self.notes
             turn = try Turn(
                 needle: needle, sink: "fakesink sync=true", shelf: LoopbackBytes(), patience: 120, rate: 1, volume: 1,
-                report: reports.add, post: { note, stamp in notes.withLock { $0.append((note, stamp)) } })
+                report: reports.add, naps: Sleep(),
+                post: { note, stamp in notes.withLock { $0.append((note, stamp)) } })
             turn.begin(at: place)
         }
 
