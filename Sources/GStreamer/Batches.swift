@@ -16,12 +16,12 @@ struct Batches {
 
     /// - Parameters:
     ///   - now: when a frame comes; microseconds, monotonic.
-    ///   - level: frames in the queue it comes to.
+    ///   - level: frames in the queue it comes to. Asked for where it matters only, for each frame passes here.
     /// - Returns: whether it is the first behind a full queue, and has time.
-    mutating func comes(at now: Int64, level: Int32) -> Bool {
+    mutating func comes(at now: Int64, level: @autoclosure () -> Int32) -> Bool {
         defer { last = now }
         guard let last else { return false }
-        return now - last > Int64(Self.pause) && level > Self.frames / 2
+        return now - last > Int64(Self.pause) && level() > Self.frames / 2
     }
 
     mutating func waited(until now: Int64) { last = now }
@@ -48,9 +48,8 @@ struct Batches {
 
     /// On the demuxer's thread.
     private static func gather(at pad: UnsafeMutablePointer<GstPad>, _ batches: inout Batches) {
-        let level = dogear_get_int(pad, "current-level-buffers")
-        guard batches.comes(at: Clock.now.monotonic, level: level) else { return }
+        guard batches.comes(at: Clock.monotonic, level: dogear_get_int(pad, "current-level-buffers")) else { return }
         usleep(pause)
-        batches.waited(until: Clock.now.monotonic)
+        batches.waited(until: Clock.monotonic)
     }
 }

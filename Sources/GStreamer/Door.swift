@@ -39,6 +39,8 @@ final class Door: Sendable {
         }
     }
 
+    var isFading: Bool { state.withLock { $0.fading != nil } }
+
     func saw(_ segment: GstSegment) { state.withLock { $0.segment = segment } }
 
     func flushed() {

@@ -90,7 +90,7 @@ final class Ears: Sendable {
         }
         // A hole in a file is passed over. One of a minute and more is an end that nobody should be sent to.
         if dogear_has_property(element, "max-errors") != 0 { dogear_set_int(element, "max-errors", Self.longestHole) }
-        silences.setGrain(of: element)
+        setGrain(of: element)
         switch String(cString: factory) {
         case "filesrc": watch(reading: element)
         case "decodebin": Batches.lengthen(element)
@@ -99,6 +99,11 @@ final class Ears: Sendable {
             if let type = crate.feed?.type { gst_util_set_object_arg(asGObject(element), "force-caps", type) }
         default: break
         }
+    }
+
+    /// What fades does so buffer by buffer, and of a stream as little as can be is held back.
+    func setGrain(of element: Element) {
+        silences.setGrain(of: element, isAhead: loudness.isServed && crate.feed == nil && !door.isFading)
     }
 
     /// A parser may have to read much of a file on a slow disk before anything comes of it.

@@ -332,15 +332,22 @@ final class Pipeline {
     }
 
     func set(fading: Fading?) {
-        if !isClosed { door.set(fading) }
+        guard !isClosed else { return }
+        let wasFading = door.isFading
+        door.set(fading)
+        if wasFading != (fading != nil) { setGrain() }
     }
 
     func set(skipsSilence: Bool) {
-        guard ears.silences.set(skipsSilence), !isClosed else { return }
+        if ears.silences.set(skipsSilence), !isClosed { setGrain() }
+    }
+
+    /// See ``Ears/setGrain(of:)``: for what is there already.
+    func setGrain() {
         let elements = gst_bin_iterate_recurse(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
         defer { gst_iterator_free(elements) }
         let setGrain: GstIteratorForeachFunction = { value, ears in
-            Ears.of(ears).silences.setGrain(of: g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self))
+            Ears.of(ears).setGrain(of: g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self))
         }
         let context = Unmanaged.passUnretained(ears).toOpaque()
         while gst_iterator_foreach(elements, setGrain, context) == GST_ITERATOR_RESYNC { gst_iterator_resync(elements) }

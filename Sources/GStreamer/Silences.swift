@@ -46,11 +46,14 @@ final class Silences: Sendable {
 
     /// Tells a decoder how much sound to give on at one go: the more, the less each second costs on its way to the sound
     /// server, a sixth of what playing costs if it is a tenth of a second; frame by frame where silences are looked for.
-    /// - Parameter element: any.
-    func setGrain(of element: Element) {
+    /// - Parameters:
+    ///   - element: any.
+    ///   - isAhead: of what comes to the sink nothing is heard, nor changed, for a second or two.
+    func setGrain(of element: Element, isAhead: Bool) {
         guard dogear_has_property(element, "min-latency") != 0 else { return }
         // Never 0, by which it would let a frame pass those it has gathered.
-        dogear_set_int64(element, "min-latency", isOn.load(ordering: .relaxed) ? 1 : 100_000_000)
+        let grain: gint64 = isOn.load(ordering: .relaxed) ? 1 : isAhead ? 500_000_000 : 100_000_000
+        dogear_set_int64(element, "min-latency", grain)
     }
 
     /// - Returns: whether the event is of our own making: nobody else needs to look at it.
