@@ -36,6 +36,8 @@ extension Catalogue {
 private struct Hit {
     let number: Int64
     let fit: Int
+    /// See ``Words/whole(_:_:)``.
+    let whole: Int
     /// In words.
     let length: Int
 }
@@ -49,7 +51,8 @@ extension Database {
         guard let last = words.last else { return [] }
         let quoted = words.map { "\"\($0)\"" }
         let rest = quoted.dropLast().map { "\($0) AND " }.joined()
-        // Whole titles, titles that begin so, titles, everything: each looked for only while there is room for more.
+        // Whole titles, titles that begin so, titles, whole words, everything: each looked for only while there is room for
+        // more.
         var known: Set<Int64> = []
         var found: [Hit] = []
         func add(_ rows: [Row]) throws {
@@ -59,7 +62,7 @@ extension Database {
                 found.append(
                     Hit(
                         number: try row.get("number"), fit: Words.fit(title: title, others: names, words),
-                        length: title.count))
+                        whole: Words.whole(title + names, words), length: title.count))
             }
         }
         try add(
@@ -70,7 +73,7 @@ extension Database {
                 """, [words.joined(separator: " ")]))
         let beginning = quoted.joined(separator: " + ")
         var ways = [
-            "title : ^ \(beginning) *", "title : (\(rest)\"\(last)\" *)", "\(rest)\"\(last)\" *",
+            "title : ^ \(beginning) *", "title : (\(rest)\"\(last)\" *)", "\(rest)\"\(last)\"", "\(rest)\"\(last)\" *",
         ]
         if words.count > 1 { ways.append(quoted.map { "\($0) *" }.joined(separator: " AND ")) }
         for way in ways where found.count < limit {
@@ -78,7 +81,9 @@ extension Database {
                 all(
                     "SELECT rowid AS number, title, names FROM words WHERE words MATCH ? LIMIT \(Self.most)", [way]))
         }
-        return found.sorted { ($1.fit, $0.length, $1.number) < ($0.fit, $1.length, $0.number) }.map(\.number)
+        return found.sorted {
+            ($1.fit, $1.whole, $0.length, $1.number) < ($0.fit, $0.whole, $1.length, $0.number)
+        }.map(\.number)
     }
 
     /// What words may have meant, the likeliest first.

@@ -59,6 +59,9 @@ public enum Words {
         return contains(title + others, wanted) ? 1 : 0
     }
 
+    /// How many of the words are there whole: of what fits alike, `king` means rather King than Kingsley.
+    public static func whole(_ pool: [String], _ wanted: [String]) -> Int { wanted.count { pool.contains($0) } }
+
     private static func begins(_ title: [String], _ wanted: [String]) -> Bool {
         guard title.count >= wanted.count, let last = wanted.last else { return false }
         return title.starts(with: wanted.dropLast()) && title[wanted.count - 1].hasPrefix(last)

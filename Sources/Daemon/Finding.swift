@@ -121,7 +121,7 @@ extension Service {
                     .notFound,
                     "nothing found for '\(text)' yet, for your libraries are still being read; try again in a moment")
             }
-            let words = report.items.contains { Ranking.score($0, wanted) > 0 } ? wanted : meant
+            let words = Ranking.meant([wanted, meant], among: report.items)
             report.items = Ranking.sorted(report.items + here, for: words)
             return (report, words)
         }
@@ -133,10 +133,9 @@ extension Service {
         if here.isEmpty || isOutdone(meant, by: found, wanted) {
             return (ListReport(items: rows, problems: expired), found.words)
         }
-        // What was played here and is meant literally goes before what was only guessed.
-        let words = rows.isEmpty ? meant : found.words
-        let items = Ranking.sorted(rows + here, for: rows.isEmpty ? meant : wanted)
-        return (ListReport(items: items, problems: expired), words)
+        // What is meant literally goes before what was only guessed.
+        let words = Ranking.meant([wanted, rows.isEmpty ? meant : found.words], among: rows + here)
+        return (ListReport(items: Ranking.sorted(rows + here, for: words), problems: expired), words)
     }
 
     /// What was only guessed of what was played here, where a library has what was literally asked for.

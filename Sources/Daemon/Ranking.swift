@@ -8,6 +8,11 @@ enum Ranking {
         Words.fit(title: Words.split(row.item.title), others: others(row), wanted)
     }
 
+    /// Of two that score alike the one that has more of the words whole fits better.
+    private static func fit(_ row: ItemRow, _ wanted: [String]) -> (score: Int, whole: Int) {
+        (score(row, wanted), Words.whole(words(row), wanted))
+    }
+
     /// Folded: of the title, the people, the series and the podcast.
     static func words(_ row: ItemRow) -> [String] { Words.split(row.item.title) + others(row) }
 
@@ -20,20 +25,26 @@ enum Ranking {
     static func isTitled(_ row: ItemRow, _ wanted: [String]) -> Bool { score(row, wanted) > 1 }
 
     /// - Parameter wanted: folded words.
-    /// - Returns: the rows of the best score; all of them where none fits, for the server found them by something not shown.
+    /// - Returns: the rows that fit best; all of them where none fits, for the server found them by something not shown.
     static func best(_ rows: [ItemRow], for wanted: [String]) -> [ItemRow] {
         // A podcast is not played itself: its episodes are, unless the podcast is what was named.
-        let top = rows.map { score($0, wanted) }.max() ?? 0
-        let best = rows.filter { score($0, wanted) == top }
+        let fits = rows.map { fit($0, wanted) }
+        let top = fits.max(by: <) ?? (0, 0)
+        let best = zip(rows, fits).filter { $1 == top || top.score == 0 }.map(\.0)
         let playable = best.filter { $0.item.kind != "podcast" }
         return playable.isEmpty ? best : playable
     }
 
-    /// Best first; within one score as they came.
+    /// The first of the ways to take what was typed that fits any of them.
+    static func meant(_ ways: [[String]], among rows: [ItemRow]) -> [String] {
+        ways.first { words in rows.contains { score($0, words) > 0 } } ?? ways.last ?? []
+    }
+
+    /// Best first; of those that fit alike as they came.
     static func sorted(_ rows: [ItemRow], for wanted: [String]) -> [ItemRow] { sorted(rows, by: \.self, for: wanted) }
 
     static func sorted<Entry>(_ entries: [Entry], by row: (Entry) -> ItemRow, for wanted: [String]) -> [Entry] {
-        entries.enumerated().map { ($0.element, score(row($0.element), wanted), $0.offset) }
-            .sorted { ($1.1, $0.2) < ($0.1, $1.2) }.map(\.0)
+        entries.enumerated().map { (entry: $0.element, fit: fit(row($0.element), wanted), place: $0.offset) }
+            .sorted { ($1.fit.score, $1.fit.whole, $0.place) < ($0.fit.score, $0.fit.whole, $1.place) }.map(\.entry)
     }
 }

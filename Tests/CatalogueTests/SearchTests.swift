@@ -65,6 +65,12 @@ import Testing
         }
     }
 
+    @Test func wholeNamesComeFirstAmongMany() async throws {
+        let many = (0..<1000).map { Shelf.book("m\($0)", "Book", by: "Author \($0 + 100)") }
+        let catalogue = try await Shelf.filled(many + [Shelf.book("one", "Book", by: "Author 1")])
+        #expect(try await catalogue.search("author 1", limit: 5).rows.first?.item.authors == ["Author 1"])
+    }
+
     @Test func theWholeTitleComesFirstAmongMany() async throws {
         let many = (0..<1000).map { Shelf.book("m\($0)", "Dune \($0)") } + [Shelf.book("dune", "Dune")]
         let catalogue = try await Shelf.filled(many)

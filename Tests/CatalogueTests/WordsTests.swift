@@ -46,6 +46,11 @@ import Testing
         #expect(Words.asked(String(repeating: "x", count: 1_000_000)) == [String(repeating: "x", count: 500)])
     }
 
+    @Test func wholeWordsCount() {
+        #expect(Words.whole(["stephen", "king"], ["king", "ste"]) == 1)
+        #expect(Words.whole(["kingsley"], ["king"]) == 0)
+    }
+
     @Test func fits() {
         let fit = { (title: String, wanted: String) in
             Words.fit(title: Words.split(title), others: ["tolkien"], Words.split(wanted))
