@@ -13,7 +13,7 @@ public protocol ThreadWait: AnyObject {
 }
 
 /// A pthread that is a Swift serial executor. Every C library with handles of its own has one: the thread owns them.
-public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // what is not locked is only touched on the thread
+public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {  // what has no lock is the thread's
     private enum Work {
         case job(UnownedJob)
         case body(@Sendable () -> Void)
