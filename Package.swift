@@ -114,7 +114,8 @@ let package = Package(
             name: "dogear",
             dependencies: [
                 "Catalogue", "Daemon", "Control", "EventLoop", "Folders", "GStreamer", "SDBus", "SDJournal", "DBus",
-                "Listening", "Screen", "Settings", "Store", "Terminal", "Termios", "View", argumentParser, logging,
+                "Launchers", "Listening", "Machine", "Screen", "Settings", "Store", "Terminal", "Termios", "View",
+                argumentParser, logging,
             ],
             swiftSettings: strict, linkerSettings: quickStart),
 

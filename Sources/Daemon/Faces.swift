@@ -9,6 +9,7 @@ extension Service: @LoopActor ControlFace {
     var version: String { dogearVersion }
 
     func perform(_ command: Command, _ reply: Reply) {
+        askedByListener()
         // A command may have started us: it is answered from what the journal says, not from before it was read.
         guard isRestored else { return early.append { self.perform(command, reply) } }
         if let event = command.event {
@@ -17,11 +18,16 @@ extension Service: @LoopActor ControlFace {
                     ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
             }
             let before = goings
+            answering += 1
             send(event)
             let number = goings
-            guard number != before else { return reply([.string(json(statusReport()))]) }
+            guard number != before else {
+                answered()
+                return reply([.string(json(statusReport()))])
+            }
             // Along the queue: answered from what is there then.
             Task { @LoopActor in
+                defer { self.answered() }
                 await self.arrival()
                 if self.overtaken > number { return reply.fail(ControlError(Self.overtaken).busError) }
                 if let trouble = self.queueTrouble { return reply.fail(ControlError(.failed, trouble).busError) }
@@ -29,7 +35,9 @@ extension Service: @LoopActor ControlFace {
             }
             return
         }
+        answering += 1
         Task { @LoopActor in
+            defer { self.answered() }
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {
                 reply.fail(error.busError)
             }

@@ -73,6 +73,7 @@ extension Service {
     private func arrived(_ number: Int) {
         guard number == goings else { return }
         (heading, going) = (nil, nil)
+        notices?.lookAtTrouble()
     }
 
     /// Whoever asked for another item and then for the next, for the one before or to play means that from there; a move

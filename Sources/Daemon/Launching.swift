@@ -17,8 +17,14 @@ extension Service: @LoopActor LauncherFace {
         try bus.export(runnerInterface, at: LauncherName.runner, face: self as any LauncherFace)
     }
 
+    /// Asked before anything else: that is what started us, and nobody thinks of playing.
+    func greet() {
+        if starter == .unknown, !isRestored { starter = .launcher }
+    }
+
     func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
-        // A launcher may have started us, and asks for these words no second time.
+        greet()
+        // It asks for these words no second time.
         guard isRestored else { return early.append { self.find(words, limit: limit, answer) } }
         Task { @LoopActor in
             let found = try? await self.librarian?.catalogue.search(words, limit: limit * 2)
@@ -30,9 +36,14 @@ extension Service: @LoopActor LauncherFace {
             let isOutdone = found.map { self.isOutdone(meant, by: $0, typed) } ?? false
             let here = isOutdone ? [] : played.map { Entry($0) }
             entries += here.filter { !known.contains($0.row.item.id) }
-            let wanted = known.isEmpty ? meant : found?.words ?? []
+            let ways = [typed, known.isEmpty ? meant : found?.words ?? []]
+            let wanted = Ranking.meant(ways, among: entries.map(\.row))
             if !here.isEmpty { entries = Ranking.sorted(entries, by: \.row, for: wanted) }
-            answer(entries.prefix(limit).map { self.result($0, wanted) })
+            let least = Self.leastFit(typed)
+            let best = entries.filter { least == 0 || Ranking.score($0.row, wanted) >= least }.prefix(limit)
+            answer(best.map { self.result($0, wanted) })
+            // KRunner asks for nothing else; with the next letter they are there.
+            await self.fetchMissingCovers(of: best.map(\.self))
         }
     }
 
@@ -47,21 +58,40 @@ extension Service: @LoopActor LauncherFace {
                 entries[id] = Entry(item, place: (try? await self.store.place(of: id)) ?? nil)
             }
             answer(ids.compactMap { entries[$0] }.map { self.result($0, []) })
-            let missing = rows.filter { $0.cover.map { !self.shelves.covers.holds($0) } ?? true }
-            await self.fetchCovers(of: missing.map(\.item.id))
+            await self.fetchMissingCovers(of: ids.compactMap { entries[$0] })
         }
     }
 
+    /// Launchers ask about whatever is typed, sums and programs too, where a letter or two and numbers are part of anything:
+    /// what they begin is meant then, and by one letter what is called so.
+    /// - Returns: of ``Ranking/score(_:_:)``.
+    private static func leastFit(_ typed: [String]) -> Int {
+        let scalars = typed.joined().unicodeScalars
+        // Writing that has no letters says more with each sign.
+        guard scalars.allSatisfy({ $0.value < 0x2E80 }) else { return 0 }
+        if scalars.count == 1 { return 4 }
+        return scalars.count == 2 || scalars.allSatisfy({ $0.properties.numericType != nil }) ? 3 : 0
+    }
+
+    private func fetchMissingCovers(of entries: [Entry]) async {
+        let missing = entries.filter { $0.cover.map { !shelves.covers.holds($0) } ?? true }
+        await fetchCovers(of: missing.compactMap { ItemID($0.row.item.id) }.filter { $0.source == "abs" })
+    }
+
     func choose(_ id: String) {
+        askedByListener()
         guard isRestored else { return early.append { self.choose(id) } }
         // Nothing of ours; as words it might mean anything.
         guard ItemID(id) != nil else { return log.notice("a launcher chose what is no item") }
         Task { @LoopActor in
             let before = self.opening
+            self.answering += 1
+            defer { self.answered() }
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])
+                let title = if let id = ItemID(id) { await self.knownTitle(of: id) } else { String?.none }
                 // Unless something else was asked for meanwhile.
-                if self.opening <= before + 1 { self.notices?.cannotPlay(error) }
+                if self.opening <= before + 1 { self.notices?.cannotPlay(title, error) }
             }
         }
     }
@@ -77,10 +107,10 @@ extension Service: @LoopActor LauncherFace {
     private func result(_ entry: Entry, _ wanted: [String]) -> LauncherResult {
         let item = entry.row.item
         let fit = Words.fit(title: Words.split(item.title), others: [], wanted)
-        let details = [item.podcast ?? item.authors.joined(separator: ", "), heard(entry.row)]
+        let people = Clean.line(item.podcast ?? item.authors.joined(separator: ", "))
+        let details = [people.isTurning ? "\u{2068}\(people)\u{2069}" : people, heard(entry.row)]
         return LauncherResult(
-            id: item.id, title: Clean.line(item.title),
-            detail: Clean.line(details.filter { !$0.isEmpty }.joined(separator: " · ")),
+            id: item.id, title: Clean.line(item.title), detail: details.filter { !$0.isEmpty }.joined(separator: " · "),
             cover: entry.cover.flatMap { shelves.covers.holds($0) ? $0 : nil },
             closeness: fit == 4 ? .whole : fit == 3 ? .beginning : .some)
     }
@@ -89,6 +119,13 @@ extension Service: @LoopActor LauncherFace {
         if row.finished { return "finished" }
         guard let position = row.position, position > 0, let duration = row.duration else { return "" }
         return "\(TimeText.length(.seconds(max(0, duration - position)))) left"
+    }
+}
+
+extension String {
+    /// Written from right to left, by which it would turn around what stands behind it.
+    fileprivate var isTurning: Bool {
+        unicodeScalars.contains { (0x590...0x8FF).contains($0.value) || (0xFB1D...0xFEFC).contains($0.value) }
     }
 }
 

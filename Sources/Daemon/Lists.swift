@@ -37,7 +37,7 @@ extension Service {
     func refreshLists() {
         lists.made = Lists.Made(player)
         lists.isStale = false
-        lists.tracks = TrackRows(of: player, line: queue.line)
+        lists.tracks = TrackRows(of: player, line: queue.line, picture: pictures.own)
         lists.choice = choices + queuePlaylist
         let active = queue.present?.playlist ?? (queue.isUnderWay ? Self.queueID : nil)
         lists.playlists = PlaylistRows(lists.choice, active: active)
@@ -63,7 +63,7 @@ extension Service {
     private func announce(_ change: TrackRows.Change) {
         let tracks = lists.tracks
         func metadata(_ id: ObjectPath) -> Value {
-            tracks.index(of: id).map { tracks.rows[$0].metadata } ?? .variants([])
+            tracks.index(of: id).map { tracks.rows[$0].metadata(picture: pictures.own) } ?? .variants([])
         }
         switch change {
         case .replaced:

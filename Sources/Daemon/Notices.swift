@@ -5,15 +5,16 @@ internal import Listening
 internal import Logging
 internal import Machine
 internal import SDBus
+internal import Terminal
 
 /// The few things a listener is told without having asked, where the desktop shows notifications and the setting wants
-/// it: that a server needs a new login, that it has not got what was heard for a day, and that listening is about to end;
-/// and, having asked in a launcher, that it does not begin.
+/// it: that a server needs a new login, that it has not got what was heard for a day, that listening is about to end, and
+/// why nothing plays, where that was not told to whoever asked for it.
 @LoopActor final class Notices {
     private enum Subject {
         static let unsent = "unsent"
         static let sleep = "sleep"
-        static let choice = "choice"
+        static let trouble = "trouble"
         static func login(_ account: String) -> String { "login \(account)" }
     }
 
@@ -28,6 +29,9 @@ internal import SDBus
     /// So long before its end the sleep timer is told of, unless it was set shorter.
     private static let sleepWarning = BookTime.seconds(60)
     private var sleep = SleepNotice.none
+    /// Why nothing plays, as it was last looked at.
+    private var standstill: String?
+    private var isTroubleShown = false
 
     private enum SleepNotice {
         case none
@@ -45,17 +49,37 @@ internal import SDBus
     }
 
     func signedOut(_ account: Account) {
+        // Desktops make a link of what has a scheme.
+        let address = account.server.split(separator: "://", maxSplits: 1).last ?? ""
         show(
             Notice(
                 Subject.login(account.id), title: "\(account.host) needs a new login",
-                body: "What you hear is kept and sent after 'dogear login \(account.server)'."))
+                body: "What you hear is kept, and sent after 'dogear login \(address)' in a terminal.", stays: true))
     }
 
     func signedIn(_ account: String) { notifier.withdraw(Subject.login(account)) }
 
     /// What a launcher chose: there is no other window to say it in.
-    func cannotPlay(_ error: ControlError) {
-        show(Notice(Subject.choice, title: "That cannot be played", body: error.message))
+    func cannotPlay(_ title: String?, _ error: ControlError) {
+        standstill = service.standstill?.why
+        let what = title.map { "'\($0)'" } ?? "That"
+        show(Notice(Subject.trouble, title: "\(what) cannot be played", body: Clean.sentence(error.message)))
+        isTroubleShown = true
+    }
+
+    /// What was to play may stand still, or go on. Keys and widgets show nothing of why.
+    func lookAtTrouble() {
+        let now = service.standstill
+        if isTroubleShown, now == nil, standstill != nil || service.player.wantsPlay {
+            isTroubleShown = false
+            notifier.withdraw(Subject.trouble)
+        }
+        guard now?.why != standstill else { return }
+        standstill = now?.why
+        // Else it is the answer.
+        guard let now, service.answering == 0 else { return }
+        isTroubleShown = true
+        show(Notice(Subject.trouble, title: now.title, body: Clean.sentence(now.why)))
     }
 
     /// What waits for a server may have changed.
@@ -100,17 +124,18 @@ internal import SDBus
         sleep = .shown
         show(
             Notice(
-                Subject.sleep, title: "Listening ends in a minute",
-                body: "The sleep timer is about to end. Any key while the sound fades puts it off, too.",
+                Subject.sleep, title: "The sleep timer is about to end",
+                body: "Click here to listen on. While the sound fades any media key does the same.",
                 actions: [("extend", "Extend")], stays: true)
         ) { key in
-            if key == "extend" { self.service.send(.sleep(.prolong)) }
+            // GNOME shows the button only to who points at the notice, and in its list not at all.
+            if key == "extend" || key == Notifier.click { self.service.send(.sleep(.prolong)) }
         }
     }
 
     /// Nobody will hear the buttons any more.
     func leave() {
-        for subject in [Subject.sleep, Subject.unsent] { notifier.withdraw(subject) }
+        for subject in [Subject.sleep, Subject.unsent, Subject.trouble] { notifier.withdraw(subject) }
     }
 
     private func show(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void = { _ in }) {

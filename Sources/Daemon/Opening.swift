@@ -242,9 +242,13 @@ extension Service {
         return false
     }
 
-    private func title(of id: ItemID) async -> String {
+    func knownTitle(of id: ItemID) async -> String? {
         if let item = try? await known(id) { return item.title }
-        if let row = try? await librarian?.catalogue.row(id) { return row.item.title }
+        return (try? await librarian?.catalogue.row(id))?.item.title
+    }
+
+    private func title(of id: ItemID) async -> String {
+        if let title = await knownTitle(of: id) { return title }
         switch id.source {
         case "path": return id.key
         case "address": return WebAddress(id.key).map { "\($0)" } ?? "an address"

@@ -1,4 +1,6 @@
 internal import EventLoop
+internal import Glibc
+internal import Launchers
 internal import Listening
 
 /// Covers: fetched for what plays and for what somebody looks at, and known from then on wherever the item is shown.
@@ -51,7 +53,31 @@ extension Service {
 
 /// Which pictures were asked for because somebody looked at what has none.
 struct Pictures {
+    /// Of what has no cover: dogear's, where it is installed.
+    let own: String?
     /// Not again until the server is reached anew.
     var asked: Set<ItemID> = []
     var isFetching = false
+
+    init(environment: [String: String]) { own = Self.icon(environment) }
+
+    /// As desktops find it.
+    private static func icon(_ environment: [String: String]) -> String? {
+        let home = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? "") + "/.local/share"
+        let shared = environment["XDG_DATA_DIRS"] ?? "/usr/local/share:/usr/share"
+        let icon = "/icons/hicolor/256x256/apps/\(LauncherName.icon).png"
+        return ([home] + shared.split(separator: ":").map(String.init)).map { $0 + icon }.first { path in
+            // Budgie does not decode what is encoded in a url.
+            path.hasPrefix("/") && path.utf8.allSatisfy(isPlain) && access(path, R_OK) == 0
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
 }

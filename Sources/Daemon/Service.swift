@@ -73,7 +73,7 @@ internal import Store
     var mediaTypes: [String] = []
     /// What the desktop was told of lists.
     var lists = Lists()
-    var pictures = Pictures()
+    var pictures: Pictures
     /// What was listened to, for the history.
     var diary = Diary()
     /// Counts what a server was told of bookmarks: what it said before that is out of date.
@@ -98,6 +98,18 @@ internal import Store
     /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
     /// plays or the queue changes.
     var queueTrouble: String?
+    /// Commands that are being answered: who asked is told what goes wrong.
+    var answering = 0
+    /// What this run began with.
+    var starter = Starter.unknown
+
+    enum Starter {
+        case unknown
+        /// Typing into it asks all programs that can be asked, by which the bus starts them. Keys are not meant for us then.
+        case launcher
+        case listener
+    }
+
     /// Of the queue's entries the one that could not be played last.
     var stuck: Queue.Key?
     /// What can be gone on with.
@@ -150,6 +162,7 @@ internal import Store
         self.settings = settings
         self.paths = paths
         self.environment = environment
+        pictures = Pictures(environment: environment)
         self.profile = profile
         patience =
             environment["DOGEAR_PATIENCE"].flatMap(Double.init).map { .seconds($0.clamped(to: 0...3600)) }
@@ -202,7 +215,21 @@ internal import Store
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
         notices?.lookAtSleep()
+        notices?.lookAtTrouble()
         announceNews()
+    }
+
+    /// What has gone wrong up to now is told by the answer.
+    func answered() {
+        notices?.lookAtTrouble()
+        answering -= 1
+    }
+
+    /// From now on there is a player on the desktop, if there is something to play.
+    func askedByListener() {
+        let wasHidden = starter == .launcher
+        starter = .listener
+        if wasHidden { announce(seeked: false) }
     }
 
     /// What the player does by itself as something ends or fails.
@@ -254,12 +281,13 @@ internal import Store
 
     /// One PropertiesChanged with all that changed, then Seeked where the position jumped, then what became of lists.
     func announce(seeked: Bool) {
-        ownMPRIS(player.item != nil)
+        ownMPRIS(player.item != nil && starter != .launcher)
         let position = positionBetween
         lookBetween()
         lookForDrought()
         let new = PlayerProperties(
-            of: player, previous: shown, isBrief: between?.isBrief ?? false, isDry: drought?.isShown ?? false)
+            of: player, previous: shown, isBrief: between?.isBrief ?? false, isDry: drought?.isShown ?? false,
+            picture: pictures.own)
         let changes = new.changes(since: shown)
         // Cinnamon and BlueZ put the position to 0 at each Metadata, also where only a cover has come.
         let isRedrawn = changes.last == "Metadata" && shown.trackID != MPRISName.noTrack
@@ -315,7 +343,7 @@ internal import Store
             return
         }
         // The properties must be right before the name appears: clients read them at once.
-        shown = PlayerProperties(of: player, previous: shown)
+        shown = PlayerProperties(of: player, previous: shown, picture: pictures.own)
         followed.heard(shown, at: time.now.monotonic)
         followed.heard(partPosition, at: time.now.monotonic)
         refreshLists()

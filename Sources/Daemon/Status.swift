@@ -33,6 +33,14 @@ extension Service {
         return report
     }
 
+    /// Why nothing plays, if that is not how the listener wants it.
+    var standstill: (title: String, why: String)? {
+        guard !player.wantsPlay, !isOnItsWay else { return nil }
+        if let queueTrouble { return ("The queue does not go on", queueTrouble) }
+        guard let why = player.error, let item = player.item else { return nil }
+        return ("'\(item.title)' does not play", why)
+    }
+
     /// What neither passes by itself nor is the other's affair.
     private var lasting: String? {
         let sentences = [shelves.trouble, notice].compactMap(\.self)
@@ -46,6 +54,7 @@ extension Service {
         statusTimer = nil
         let report = statusReport()
         announced = report.standing
+        notices?.lookAtTrouble()
         emit("Changed", json(report))
     }
 

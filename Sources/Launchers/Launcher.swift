@@ -24,6 +24,8 @@ public struct LauncherResult: Hashable, Sendable {
 /// Who finds and plays for a launcher: the daemon, on the Loop. Answers come from what is known here, never from a
 /// network: while people type nobody waits.
 public protocol LauncherFace: AnyObject {
+    /// A launcher has come up, and nobody has typed anything yet.
+    func greet()
     /// Calls `answer` with the best results first; with none where there is nothing to search.
     func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void)
     /// The same for ids that were found before; those that are gone are left out.
@@ -39,6 +41,8 @@ public enum LauncherName {
     public static let search = "/org/dogear/Dogear/SearchProvider"
     public static let runner = "/org/dogear/Dogear/KRunner"
     public static let icon = "org.dogear.Dogear"
-    /// As many as launchers show.
+    /// As many as KRunner shows.
     static let most = 10
+    /// As many as GNOME Shell shows: of more it says how many there are, and there is no window to show those in.
+    static let mostInShell = 5
 }

@@ -4,7 +4,10 @@ public import DBus
 public let runnerInterface = BusInterface<any LauncherFace>(
     "org.kde.krunner1",
     [
-        .method("Actions", out: ["Actions": .array(Signature("(sss)"))]) { _, _ in [.array(Signature("(sss)"), [])] },
+        .method("Actions", out: ["Actions": .array(Signature("(sss)"))]) { face, _ in
+            face.greet()
+            return [.array(Signature("(sss)"), [])]
+        },
         .later("Match", in: ["Query": .string], out: ["Matches": .array(match)]) { face, args, reply in
             do throws(BusError) {
                 face.find(try args[0].string(), limit: LauncherName.most) { results in
@@ -22,8 +25,14 @@ public let runnerInterface = BusInterface<any LauncherFace>(
             face.choose(try args[0].string())
             return []
         },
-        .method("Config", out: ["Config": .variants]) { _, _ in [.variants([("MinLetterCount", .int32(3))])] },
-        .method("Teardown") { _, _ in [] },
+        .method("Config", out: ["Config": .variants]) { face, _ in
+            face.greet()
+            return [.variants([("MinLetterCount", .int32(2))])]
+        },
+        .method("Teardown") { face, _ in
+            face.greet()
+            return []
+        },
         // For a window that comes up: there is none.
         .method("SetActivationToken", in: ["Token": .string]) { _, _ in [] },
     ])

@@ -32,7 +32,7 @@ public let searchProviderInterface = BusInterface<any LauncherFace>(
 
 private func find(_ face: any LauncherFace, _ terms: Value, _ reply: Reply) {
     answered(reply) { () throws(BusError) in
-        face.find(try terms.strings().joined(separator: " "), limit: LauncherName.most) { results in
+        face.find(try terms.strings().joined(separator: " "), limit: LauncherName.mostInShell) { results in
             reply([.strings(results.map(\.id))])
         }
     }

@@ -30,7 +30,11 @@ public struct PlayerProperties: Sendable {
     ///   - previous: its metadata is kept where nothing it is made of has changed.
     ///   - isBrief: what was heard was cut off a moment ago, and still shows.
     ///   - isDry: it has waited for more of a stream for so long that nobody should count on.
-    public init(of player: Player, previous: PlayerProperties? = nil, isBrief: Bool = false, isDry: Bool = false) {
+    ///   - picture: absolute path of one for what has none; the same each time.
+    public init(
+        of player: Player, previous: PlayerProperties? = nil, isBrief: Bool = false, isDry: Bool = false,
+        picture: String? = nil
+    ) {
         if let previous, isBrief || player.turning != nil {
             // One item gives way to another. What was heard to its end still shows until the next one is heard.
             self = previous
@@ -53,7 +57,7 @@ public struct PlayerProperties: Sendable {
                 metadata = previous.metadata
             } else {
                 trackID = player.trackID
-                metadata = player.metadata
+                metadata = player.metadata(picture: picture)
             }
             (volume, loop, isShuffled) = (1, .off, false)
         }
@@ -121,8 +125,8 @@ extension Player {
     public var trackID: ObjectPath { facts?.id ?? MPRISName.noTrack }
 
     /// `a{sv}` of the present part; what is not known is left out, never empty.
-    var metadata: Value {
-        facts?.metadata ?? .variants([("mpris:trackid", .objectPath(MPRISName.noTrack))])
+    func metadata(picture: String?) -> Value {
+        facts?.metadata(picture: picture) ?? .variants([("mpris:trackid", .objectPath(MPRISName.noTrack))])
     }
 
     private var facts: TrackFacts? {

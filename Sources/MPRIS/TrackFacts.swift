@@ -28,10 +28,11 @@ public struct TrackFacts: Sendable {
     public var length: BookTime { part?.duration ?? item.duration }
 
     /// `a{sv}`; what is not known is left out, never empty.
-    public var metadata: Value {
+    /// - Parameter picture: absolute path of one for what has none: Cinnamon keeps showing the one before.
+    public func metadata(picture: String? = nil) -> Value {
         var pairs: [(String, Value)] = [("mpris:trackid", .objectPath(id))]
         if length > .zero { pairs.append(("mpris:length", .int64(length.microseconds))) }
-        if let path = item.coverPath { pairs.append(("mpris:artUrl", .string("file://\(path)"))) }
+        if let path = item.coverPath ?? picture { pairs.append(("mpris:artUrl", .string("file://\(path)"))) }
         func add(_ key: String, _ text: String?) {
             if let text = text.map(shownText), !text.isEmpty { pairs.append((key, .string(text))) }
         }

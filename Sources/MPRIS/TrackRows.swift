@@ -8,8 +8,11 @@ public struct TrackRows: Sendable {
     public let ids: [ObjectPath]
     /// Of the line only; chapters are as they are.
     public let canEdit: Bool
+    private let picture: String?
 
-    public init(of player: Player, line: [Queue.Entry]) {
+    /// - Parameter picture: absolute path of one for what has none.
+    public init(of player: Player, line: [Queue.Entry], picture: String? = nil) {
+        self.picture = picture
         canEdit = player.item != nil && !player.hasChapterParts
         if let item = player.item, player.hasChapterParts {
             rows = player.parts.indices.map {
@@ -29,7 +32,7 @@ public struct TrackRows: Sendable {
     /// asked for again too: an answer is no longer than the list.
     public func metadata(of wanted: [ObjectPath]) -> Value {
         var places = Dictionary(zip(ids, rows)) { first, _ in first }
-        return .array(.variants, wanted.compactMap { places.removeValue(forKey: $0)?.metadata })
+        return .array(.variants, wanted.compactMap { places.removeValue(forKey: $0)?.metadata(picture: picture) })
     }
 
     public enum Change: Hashable, Sendable {

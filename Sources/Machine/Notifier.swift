@@ -1,4 +1,4 @@
-internal import DBus
+public import DBus
 public import EventLoop
 public import SDBus
 
@@ -28,8 +28,9 @@ public struct Notice: Sendable {
 /// Notifications of the desktop (org.freedesktop.Notifications). Where nobody shows them nothing comes of it, and nothing
 /// fails.
 @LoopActor public final class Notifier {
-    private static let name = "org.freedesktop.Notifications"
-    private static let path = "/org/freedesktop/Notifications"
+    /// Also of the interface.
+    public nonisolated static let name = "org.freedesktop.Notifications"
+    public nonisolated static let path = "/org/freedesktop/Notifications"
 
     private let bus: Bus
     private let icon: String
@@ -65,8 +66,8 @@ public struct Notice: Sendable {
         (self.bus, self.icon, self.desktopEntry, self.say) = (bus, icon, desktopEntry, say)
     }
 
-    /// What a click on the text does. Without it GNOME starts the program instead, which begins to play.
-    private static let dismissal = ["default", ""]
+    /// The key of a click on the text. Without it GNOME starts the program instead, which begins to play.
+    public nonisolated static let click = "default"
 
     /// Shows a notice, in the place of the one before on its subject.
     /// - Parameter act: called with the key of an action that is chosen.
@@ -82,13 +83,7 @@ public struct Notice: Sendable {
         // No `await`: a button pressed at once would be heard before its number is known.
         bus.call(
             Self.name, Self.path, Self.name, "Notify",
-            [
-                .string("Dogear"), .uint32(number ?? 0), .string(icon), .string(notice.title),
-                .string(escaped(notice.body)),
-                .strings(Self.dismissal + notice.actions.flatMap { [$0.key, $0.label] }),
-                .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]),
-                .int32(notice.stays ? 0 : -1),
-            ], timeout: Self.patience
+            notice.arguments(inPlaceOf: number ?? 0, icon: icon, desktopEntry: desktopEntry), timeout: Self.patience
         ) { [weak self] in self?.answered($0, subject) }
     }
 
@@ -148,9 +143,30 @@ public struct Notice: Sendable {
     }
 
     private func closed(_ values: [Value]) {
-        guard let number = try? values.first?.uint32() else { return }
+        guard values.count == 2, let number = try? values[0].uint32(), let why = try? values[1].uint32() else { return }
+        // Its time is over, and it lies in a list of those.
+        if why == Self.expired { return }
         guard let subject = subjects.first(where: { $0.value.number == number })?.key else { return }
         if subjects[subject]?.isSent == true { subjects[subject]?.number = nil } else { subjects[subject] = nil }
+    }
+
+    private static let expired: UInt32 = 1
+}
+
+extension Notice {
+    /// What `Notify` is called with.
+    /// - Parameters:
+    ///   - number: of the one that goes; 0: of none.
+    ///   - icon: a name of the icon theme; `desktopEntry`: of whose notifications these are.
+    public func arguments(inPlaceOf number: UInt32, icon: String, desktopEntry: String) -> [Value] {
+        // Budgie leaves out the button behind a click, which comes last therefore.
+        let actions = self.actions + [(Notifier.click, "")]
+        return [
+            .string("Dogear"), .uint32(number), .string(icon), .string(title), .string(escaped(body)),
+            .strings(actions.flatMap { [$0.key, $0.label] }),
+            .variants([("desktop-entry", .string(desktopEntry)), ("urgency", .byte(1))]),
+            .int32(stays ? 0 : -1),
+        ]
     }
 
     /// Bodies may hold markup: what is told here holds none.

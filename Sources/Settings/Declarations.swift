@@ -80,8 +80,8 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .notifications:
             Declaration(
                 .flag, .flag(true),
-                "Show a notification when a server wants a new login, has not got what was heard for a day, or the sleep "
-                    + "timer is about to end")
+                "Show a notification when a server wants a new login, has not got what was heard for a day, the sleep "
+                    + "timer is about to end, or playing ends in an error")
         case .sink:
             Declaration(
                 .text, .text(""),

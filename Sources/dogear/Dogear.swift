@@ -63,6 +63,12 @@ struct Dogear: DogearCommand {
     /// The program's start: the profile is taken out, and places such as `-30` are put behind `--`, for to the parser they look like options.
     static func main() {
         usePool()
+        // Swift reads them from /proc, and without it takes them for none: no command may pass for done that was not read.
+        guard !CommandLine.arguments.isEmpty else {
+            complain(
+                "cannot read what is asked for: /proc/self/cmdline is not readable here; mount /proc and try again")
+            Glibc.exit(ControlError.Kind.failed.rawValue)
+        }
         var (profile, rest) = Terminal.Arguments.takingProfile(Array(CommandLine.arguments.dropFirst()))
         if let profile {
             do throws(ControlError) { _ = try Profile(profile) } catch {

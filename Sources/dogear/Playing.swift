@@ -1,7 +1,10 @@
 import ArgumentParser
 import Control
 import DBus
+import Launchers
 import Listening
+import Machine
+import SDBus
 import Terminal
 
 struct Play: DogearCommand {
@@ -32,6 +35,9 @@ struct Play: DogearCommand {
         completion: .place)
     var at: String?
 
+    @Flag(help: "Tell in a notification of the desktop, too, why it does not play: for menus and keys.")
+    var notify = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -39,6 +45,21 @@ struct Play: DogearCommand {
     }
 
     func perform() throws {
+        do { try play() } catch let error as ControlError where notify {
+            tell(error)
+            throw error
+        }
+    }
+
+    /// Where nobody shows notifications nothing comes of it.
+    private func tell(_ error: ControlError) {
+        let notice = Notice("", title: "Dogear cannot play that", body: Clean.sentence(error.message))
+        let desktop = BusClient.Peer(name: Notifier.name, path: Notifier.path, interface: Notifier.name)
+        let arguments = notice.arguments(inPlaceOf: 0, icon: LauncherName.icon, desktopEntry: LauncherName.icon)
+        _ = try? BusClient().call("Notify", of: desktop, arguments, within: .seconds(5))
+    }
+
+    private func play() throws {
         let link = try Link()
         let chosen = try Finder(link: link).findAll(what)
         var status = try link.ask("Play", .string(chosen[0]), .string(at ?? ""))

@@ -44,6 +44,26 @@ import Testing
         try await house.status("at \(title)") { $0.item?.title == title && $0.state == .playing }
     }
 
+    /// Cinnamon goes on showing the cover before, where the next has none.
+    @Test func whatHasNoCoverHasDogearsIconWhereThatIsInstalled() async throws {
+        _ = try Library.all.get()
+        try await House.with(keyring: .absent) { house in
+            let icons = "\(house.home)/.local/share/icons/hicolor/256x256/apps"
+            try FileManager.default.createDirectory(atPath: icons, withIntermediateDirectories: true)
+            try Data("picture".utf8).write(to: URL(filePath: "\(icons)/org.dogear.Dogear.png"))
+            let path = "\(house.home)/bare.mp3"
+            try Sounds.run([
+                "ffmpeg", "-nostdin", "-loglevel", "error", "-i", "\(Sounds.folder)/e2e/rooms/01.mp3", "-map", "0:a",
+                "-c", "copy", path,
+            ])
+            try await house.daemon()
+            try await house.done("play", path)
+            #expect(
+                try await house.playerctl("metadata", "mpris:artUrl") == "file://\(icons)/org.dogear.Dogear.png")
+            #expect(try await house.status().cover == nil)
+        }
+    }
+
     @Test func chaptersAreTheTracksOfABook() async throws {
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook")

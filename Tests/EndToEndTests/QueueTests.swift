@@ -161,6 +161,7 @@ import Testing
                     "-metadata", "title=\(number)", "-t", "\(number + 15)", path,
                 ])
             }
+            let desk = try await FakeNotifications(on: house.bus.address)
             try await house.daemon()
             try await house.done("play", paths[0])
             try await house.done("queue", "add", paths[1], paths[2])
@@ -170,12 +171,30 @@ import Testing
                 $0.state == .stopped && $0.error?.contains("is next in the queue but cannot be played") ?? false
             }
             #expect(missing.error?.contains("'dogear next' passes over it") == true, "\(missing)")
+            // Nobody may be looking at a terminal.
+            let told = try await eventually("a notification") { await desk.shown.first }
+            #expect(told.title == "The queue does not go on" && told.body.hasPrefix("'1' is next"), "\(told)")
             try FileManager.default.removeItem(atPath: paths[0])
             let gone = try await house.dogear("play")
             #expect(gone.code == 2 && gone.errors.contains("first.mp3"), "\(gone)")
             #expect(try await house.status().error?.contains("first.mp3") == true)
+            // Who asked was told; a key shows nothing.
+            #expect(await desk.shown.count == 1)
+            try await house.playerctl("play")
+            let again = try await eventually("another") { await desk.shown.dropFirst().first }
+            #expect(again.title == "'0' does not play" && again.body.contains("first.mp3"), "\(again)")
+            let there = await desk.closed.count
             try await house.done("next")
             try await house.status("what lies behind it") { $0.item?.title == "2" }
+            try await house.done("play")
+            _ = try await eventually("it to go") { await desk.closed.count > there ? true : nil }
+            // A menu starts the program itself.
+            let menu = try await house.dogear("play", "--notify", paths[1])
+            #expect(menu.code == 2, "\(menu)")
+            let last = try await eventually("one of the program's own") { await desk.shown.dropFirst(2).first }
+            #expect(last.title == "Dogear cannot play that" && last.body.contains("second.mp3"), "\(last)")
+            #expect(await desk.shown.count == 3)
+            await desk.leave()
         }
     }
 

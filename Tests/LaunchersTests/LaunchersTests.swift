@@ -57,6 +57,21 @@ import Testing
         #expect(rows[0].signature.text == "(sssida{sv})")
     }
 
+    /// KRunner asks these of every program as it comes up.
+    @Test func whatAsksForNothingIsHeardOf() throws {
+        let face = Shelf()
+        for name in ["Actions", "Config", "Teardown"] { _ = try call(runnerInterface, name, face, []) }
+        #expect(face.greetings == 3 && face.asked.isEmpty)
+    }
+
+    /// Of more it says how many there are, and there is no window to show those in.
+    @Test func aShellIsGivenNoMoreThanItShows() throws {
+        let face = Shelf(count: 9)
+        let ids = try call(searchProviderInterface, "GetInitialResultSet", face, [.strings(["tide"])])
+        #expect(try ids.first?.strings().count == 5)
+        #expect(try call(runnerInterface, "Match", face, [.string("x")]).first?.array().count == 9)
+    }
+
     @Test func whatIsNoTextIsRefused() throws {
         #expect(throws: BusError.self) {
             try call(searchProviderInterface, "GetInitialResultSet", Shelf(), [.array(.int32, [.int32(1)])])
@@ -81,11 +96,22 @@ import Testing
     private final class Shelf: LauncherFace {
         var asked: [String] = []
         var chosen: [String] = []
-        private let results = [
+        var greetings = 0
+        private var results = [
             LauncherResult(id: "abs:a/1", title: "Tide", detail: "Ada", cover: "/covers/1.jpg", closeness: .whole),
             LauncherResult(id: "abs:a/2", title: "Ebb", detail: "Bo", cover: nil, closeness: .beginning),
             LauncherResult(id: "abs:a/3", title: "The Ebb", detail: "Bo", cover: nil, closeness: .some),
         ]
+
+        init() {}
+
+        init(count: Int) {
+            results = (0..<count).map {
+                LauncherResult(id: "abs:a/\($0)", title: "Tide", detail: "Ada", cover: nil, closeness: .some)
+            }
+        }
+
+        func greet() { greetings += 1 }
 
         func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
             asked.append(words)

@@ -33,7 +33,7 @@ import Testing
             try await until("it is shown") { desk.shown.count == 1 }
             #expect(
                 desk.shown[0].body == "a &lt; b &amp; c"
-                    && desk.shown[0].actions == ["default", "", "more", "15 more minutes"])
+                    && desk.shown[0].actions == ["more", "15 more minutes", "default", ""])
             notifier.show(Notice("sleep", title: "Sooner", body: "")) { chosen.append("again \($0)") }
             try await until("the next is shown") { desk.shown.count == 2 }
             #expect(desk.shown[1].replaces == desk.shown[0].number)
@@ -46,6 +46,21 @@ import Testing
             notifier.show(Notice("sleep", title: "New", body: ""))
             try await until("a new one is shown") { desk.shown.count == 3 }
             #expect(desk.shown[2].replaces == 0 && desk.closed == [1])
+            desk.leave()
+        }
+    }
+
+    /// Plasma keeps it in a list then, where it would stand when it is long over.
+    @Test @LoopActor func whatExpiredIsTakenOutOfTheList() async throws {
+        try await with { bus, notifier, _ in
+            let desk = try FakeNotifications(on: bus.address)
+            notifier.show(Notice("login", title: "Soon", body: ""))
+            try await until("it is shown") { desk.shown.count == 1 }
+            try desk.expire(1)
+            notifier.show(Notice("other", title: "Later", body: ""))
+            try await until("that was heard") { desk.shown.count == 2 }
+            notifier.withdraw("login")
+            try await until("it is gone") { desk.closed == [1] }
             desk.leave()
         }
     }

@@ -33,6 +33,11 @@ internal import SDBus
         try bus.emit("ActionInvoked", [.uint32(number), .string(key)], of: Self.name, at: Self.path)
     }
 
+    /// Its time is over.
+    public func expire(_ number: UInt32) throws {
+        try bus.emit("NotificationClosed", [.uint32(number), .uint32(1)], of: Self.name, at: Self.path)
+    }
+
     public func leave() { bus.close() }
 
     fileprivate func notify(_ args: [Value]) throws -> UInt32 {
