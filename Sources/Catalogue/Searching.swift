@@ -73,7 +73,8 @@ extension Database {
                 """, [words.joined(separator: " ")]))
         let beginning = quoted.joined(separator: " + ")
         var ways = [
-            "title : ^ \(beginning) *", "title : (\(rest)\"\(last)\" *)", "\(rest)\"\(last)\"", "\(rest)\"\(last)\" *",
+            "title : ^ \(beginning) *", "title : (\(rest)\"\(last)\" *)", beginning, "\(rest)\"\(last)\"",
+            "\(rest)\"\(last)\" *",
         ]
         if words.count > 1 { ways.append(quoted.map { "\($0) *" }.joined(separator: " AND ")) }
         for way in ways where found.count < limit {

@@ -59,8 +59,12 @@ public enum Words {
         return contains(title + others, wanted) ? 1 : 0
     }
 
-    /// How many of the words are there whole: of what fits alike, `king` means rather King than Kingsley.
-    public static func whole(_ pool: [String], _ wanted: [String]) -> Int { wanted.count { pool.contains($0) } }
+    /// How many of the words are there whole, and one more where all of them stand together: of what fits alike, `king` means
+    /// rather King than Kingsley, and `stephen king` no Stephen read by a King.
+    public static func whole(_ pool: [String], _ wanted: [String]) -> Int {
+        let isRun = pool.indices.contains { pool[$0...].starts(with: wanted) }
+        return wanted.count { pool.contains($0) } + (isRun ? 1 : 0)
+    }
 
     private static func begins(_ title: [String], _ wanted: [String]) -> Bool {
         guard title.count >= wanted.count, let last = wanted.last else { return false }

@@ -3,6 +3,8 @@ public enum Command: Hashable, Sendable {
     case status
     /// `what` empty: go on with what was listened to last. `at` empty: at the listener's place; else a ``Jump``.
     case play(what: String, at: String)
+    /// Why it came to nothing, for who asked where nobody sees what a command writes.
+    case tell(why: String)
     case pause, toggle, stop, next, previous
     case seek(String)
     /// 0.5 to 3.0.

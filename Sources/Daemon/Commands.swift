@@ -12,6 +12,9 @@ extension Service {
         switch command {
         case .status: return json(statusReport())
         case .play(let what, let at): return try await play(what, at)
+        case .tell(let why):
+            notices?.cannotPlay(String(why.prefix(1000)))
+            return json(statusReport())
         case .seek(let text): return try await seek(text)
         case .sleep(let text): return json(try sleep(text))
         case .forgetSpeed: return json(try await forgetSpeed())
@@ -91,8 +94,11 @@ extension Service {
     private func goOn(_ jump: Jump?) async throws(ControlError) {
         guard player.item != nil else {
             guard let last = try await lastElsewhere(), let id = ItemID(last.item.id) else {
-                throw ControlError(
-                    .notFound, "nothing to go on with; choose something with 'dogear latest' and 'dogear play WHAT'")
+                let choice =
+                    shelves.hasAccounts
+                    ? "choose something with 'dogear latest' and 'dogear play WHAT'"
+                    : "sign in with 'dogear login ADDRESS' in a terminal, or open an audio file with dogear"
+                throw ControlError(.notFound, "nothing to go on with; \(choice)")
             }
             return try await open(id, at: jump)
         }

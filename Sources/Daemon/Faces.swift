@@ -35,9 +35,10 @@ extension Service: @LoopActor ControlFace {
             }
             return
         }
-        answering += 1
+        let plays = if case .play = command { true } else { false }
+        if plays { answering += 1 }
         Task { @LoopActor in
-            defer { self.answered() }
+            defer { if plays { self.answered() } }
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {
                 reply.fail(error.busError)
             }

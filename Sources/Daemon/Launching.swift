@@ -63,14 +63,16 @@ extension Service: @LoopActor LauncherFace {
     }
 
     /// Launchers ask about whatever is typed, sums and programs too, where a letter or two and numbers are part of anything:
-    /// what they begin is meant then, and by one letter what is called so.
+    /// what they begin is meant then, by one letter what is called so, and by a long number a title that has it.
     /// - Returns: of ``Ranking/score(_:_:)``.
     private static func leastFit(_ typed: [String]) -> Int {
         let scalars = typed.joined().unicodeScalars
         // Writing that has no letters says more with each sign.
         guard scalars.allSatisfy({ $0.value < 0x2E80 }) else { return 0 }
         if scalars.count == 1 { return 4 }
-        return scalars.count == 2 || scalars.allSatisfy({ $0.properties.numericType != nil }) ? 3 : 0
+        if scalars.count == 2 { return 3 }
+        guard scalars.allSatisfy({ $0.properties.numericType != nil }) else { return 0 }
+        return typed.count == 1 ? 2 : 3
     }
 
     private func fetchMissingCovers(of entries: [Entry]) async {

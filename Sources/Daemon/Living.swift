@@ -25,6 +25,7 @@ extension Service {
     /// Takes up what an earlier run left: accounts, listening that was not delivered, the item listened to last.
     func readJournal() async {
         await shelves.restore()
+        for account in shelves.accounts where account.isSignedOut { notices?.signedOut(account) }
         defer { notices?.lookAtUnsent() }
         do throws(StoreError) {
             if let volume = try await store.volume() { send(.volume(volume)) }

@@ -31,7 +31,8 @@ internal import Terminal
     private var sleep = SleepNotice.none
     /// Why nothing plays, as it was last looked at.
     private var standstill: String?
-    private var isTroubleShown = false
+    /// That is shown, and what was loaded then.
+    private var shownOf: ItemID??
 
     private enum SleepNotice {
         case none
@@ -63,23 +64,34 @@ internal import Terminal
     func cannotPlay(_ title: String?, _ error: ControlError) {
         standstill = service.standstill?.why
         let what = title.map { "'\($0)'" } ?? "That"
-        show(Notice(Subject.trouble, title: "\(what) cannot be played", body: Clean.sentence(error.message)))
-        isTroubleShown = true
+        tell(title: "\(what) cannot be played", error.message)
+    }
+
+    /// What a command came to nothing for, where nobody sees what it writes.
+    func cannotPlay(_ why: String) {
+        standstill = service.standstill?.why
+        tell(title: "Dogear cannot play that", why)
+    }
+
+    /// In the place of what was told before.
+    private func tell(title: String, _ why: String) {
+        shownOf = .some(service.player.item?.id)
+        show(Notice(Subject.trouble, title: title, body: Clean.sentence(why)))
     }
 
     /// What was to play may stand still, or go on. Keys and widgets show nothing of why.
     func lookAtTrouble() {
         let now = service.standstill
-        if isTroubleShown, now == nil, standstill != nil || service.player.wantsPlay {
-            isTroubleShown = false
+        // Not as soon as it is tried again: Plasma takes no notice that it had a moment ago.
+        if let item = shownOf, now == nil, service.player.state == .playing || item != service.player.item?.id {
+            shownOf = nil
             notifier.withdraw(Subject.trouble)
         }
         guard now?.why != standstill else { return }
         standstill = now?.why
         // Else it is the answer.
         guard let now, service.answering == 0 else { return }
-        isTroubleShown = true
-        show(Notice(Subject.trouble, title: now.title, body: Clean.sentence(now.why)))
+        tell(title: now.title, now.why)
     }
 
     /// What waits for a server may have changed.
@@ -125,7 +137,7 @@ internal import Terminal
         show(
             Notice(
                 Subject.sleep, title: "The sleep timer is about to end",
-                body: "Click here to listen on. While the sound fades any media key does the same.",
+                body: "Extend it to listen on, or press a media key while the sound fades.",
                 actions: [("extend", "Extend")], stays: true)
         ) { key in
             // GNOME shows the button only to who points at the notice, and in its list not at all.
@@ -133,9 +145,10 @@ internal import Terminal
         }
     }
 
-    /// Nobody will hear the buttons any more.
+    /// Nobody will hear the buttons any more, nor take away what is over.
     func leave() {
         for subject in [Subject.sleep, Subject.unsent, Subject.trouble] { notifier.withdraw(subject) }
+        for account in service.shelves.accounts { signedIn(account.id) }
     }
 
     private func show(_ notice: Notice, _ act: @escaping @LoopActor (String) -> Void = { _ in }) {

@@ -1,6 +1,5 @@
 internal import EventLoop
 internal import Glibc
-internal import Launchers
 internal import Listening
 
 /// Covers: fetched for what plays and for what somebody looks at, and known from then on wherever the item is shown.
@@ -53,20 +52,19 @@ extension Service {
 
 /// Which pictures were asked for because somebody looked at what has none.
 struct Pictures {
-    /// Of what has no cover: dogear's, where it is installed.
+    /// For what has no cover: dogear's own, where it is installed. Plasma writes over it, so that it lets nothing through.
     let own: String?
     /// Not again until the server is reached anew.
     var asked: Set<ItemID> = []
     var isFetching = false
 
-    init(environment: [String: String]) { own = Self.icon(environment) }
+    init(environment: [String: String]) { own = Self.cover(environment) }
 
-    /// As desktops find it.
-    private static func icon(_ environment: [String: String]) -> String? {
+    /// As the XDG Base Directory Specification has programs find what is installed.
+    private static func cover(_ environment: [String: String]) -> String? {
         let home = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? "") + "/.local/share"
         let shared = environment["XDG_DATA_DIRS"] ?? "/usr/local/share:/usr/share"
-        let icon = "/icons/hicolor/256x256/apps/\(LauncherName.icon).png"
-        return ([home] + shared.split(separator: ":").map(String.init)).map { $0 + icon }.first { path in
+        return ([home] + shared.split(separator: ":").map(String.init)).map { $0 + "/dogear/cover.png" }.first { path in
             // Budgie does not decode what is encoded in a url.
             path.hasPrefix("/") && path.utf8.allSatisfy(isPlain) && access(path, R_OK) == 0
         }

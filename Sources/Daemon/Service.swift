@@ -98,7 +98,7 @@ internal import Store
     /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
     /// plays or the queue changes.
     var queueTrouble: String?
-    /// Commands that are being answered: who asked is told what goes wrong.
+    /// Commands to play or move that are being answered: who asked is told what goes wrong.
     var answering = 0
     /// What this run began with.
     var starter = Starter.unknown

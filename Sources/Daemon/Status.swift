@@ -35,9 +35,9 @@ extension Service {
 
     /// Why nothing plays, if that is not how the listener wants it.
     var standstill: (title: String, why: String)? {
-        guard !player.wantsPlay, !isOnItsWay else { return nil }
+        guard !isOnItsWay else { return nil }
         if let queueTrouble { return ("The queue does not go on", queueTrouble) }
-        guard let why = player.error, let item = player.item else { return nil }
+        guard !player.wantsPlay, let why = player.error, let item = player.item else { return nil }
         return ("'\(item.title)' does not play", why)
     }
 

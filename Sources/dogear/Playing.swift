@@ -51,8 +51,10 @@ struct Play: DogearCommand {
         }
     }
 
-    /// Where nobody shows notifications nothing comes of it.
+    /// Where nobody shows notifications nothing comes of it. The daemon takes its notices away when they are over, and knows
+    /// whether they are wanted.
     private func tell(_ error: ControlError) {
+        if (try? Link().ask("Tell", .string(error.message), within: .seconds(5))) != nil { return }
         let notice = Notice("", title: "Dogear cannot play that", body: Clean.sentence(error.message))
         let desktop = BusClient.Peer(name: Notifier.name, path: Notifier.path, interface: Notifier.name)
         let arguments = notice.arguments(inPlaceOf: 0, icon: LauncherName.icon, desktopEntry: LauncherName.icon)

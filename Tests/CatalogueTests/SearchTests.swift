@@ -66,7 +66,11 @@ import Testing
     }
 
     @Test func wholeNamesComeFirstAmongMany() async throws {
-        let many = (0..<1000).map { Shelf.book("m\($0)", "Book", by: "Author \($0 + 100)") }
+        let many = (0..<1000).map { number in
+            var book = Shelf.book("m\(number)", "Book", by: "Author \(number + 100)")
+            book.narrators = ["Narrator 1"]
+            return book
+        }
         let catalogue = try await Shelf.filled(many + [Shelf.book("one", "Book", by: "Author 1")])
         #expect(try await catalogue.search("author 1", limit: 5).rows.first?.item.authors == ["Author 1"])
     }

@@ -48,6 +48,8 @@ import Testing
 
     @Test func wholeWordsCount() {
         #expect(Words.whole(["stephen", "king"], ["king", "ste"]) == 1)
+        #expect(Words.whole(["the", "stephen", "king"], ["stephen", "king"]) == 3)
+        #expect(Words.whole(["stephen", "fry", "king"], ["stephen", "king"]) == 2)
         #expect(Words.whole(["kingsley"], ["king"]) == 0)
     }
 

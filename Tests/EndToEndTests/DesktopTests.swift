@@ -45,12 +45,12 @@ import Testing
     }
 
     /// Cinnamon goes on showing the cover before, where the next has none.
-    @Test func whatHasNoCoverHasDogearsIconWhereThatIsInstalled() async throws {
+    @Test func whatHasNoCoverHasDogearsWhereThatIsInstalled() async throws {
         _ = try Library.all.get()
         try await House.with(keyring: .absent) { house in
-            let icons = "\(house.home)/.local/share/icons/hicolor/256x256/apps"
-            try FileManager.default.createDirectory(atPath: icons, withIntermediateDirectories: true)
-            try Data("picture".utf8).write(to: URL(filePath: "\(icons)/org.dogear.Dogear.png"))
+            let folder = "\(house.home)/.local/share/dogear"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data("picture".utf8).write(to: URL(filePath: "\(folder)/cover.png"))
             let path = "\(house.home)/bare.mp3"
             try Sounds.run([
                 "ffmpeg", "-nostdin", "-loglevel", "error", "-i", "\(Sounds.folder)/e2e/rooms/01.mp3", "-map", "0:a",
@@ -59,7 +59,7 @@ import Testing
             try await house.daemon()
             try await house.done("play", path)
             #expect(
-                try await house.playerctl("metadata", "mpris:artUrl") == "file://\(icons)/org.dogear.Dogear.png")
+                try await house.playerctl("metadata", "mpris:artUrl") == "file://\(folder)/cover.png")
             #expect(try await house.status().cover == nil)
         }
     }

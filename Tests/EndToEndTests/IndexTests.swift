@@ -202,6 +202,13 @@ import Testing
             // Launchers ask for whatever is typed.
             for noise in ["t", "a", "2+2"] { #expect(try await house.krunner(noise) == "(@a(sssida{sv}) [],)\n") }
             #expect(try await house.krunner("ti").contains("'Tidebook'"))
+            let number = "\(house.home)/451.mp3"
+            try Sounds.run([
+                "ffmpeg", "-nostdin", "-loglevel", "error", "-i", path, "-c", "copy", "-metadata",
+                "title=Fahrenheit 451", number,
+            ])
+            try await house.done("play", number)
+            #expect(try await house.krunner("451").contains("'Fahrenheit 451'"))
         }
     }
 
@@ -239,7 +246,7 @@ import Testing
     }
 
     @Test func anEndedLoginIsTold() async throws {
-        try await House.signedIn { house, _ in
+        try await House.signedIn { house, daemon in
             let desk = try await FakeNotifications(on: house.bus.address)
             try await house.done("libraries", "--refresh")
             house.server.expireAccessTokens()
@@ -248,8 +255,14 @@ import Testing
             let notice = try await eventually("a notification") { await desk.shown.first }
             #expect(notice.title.contains("needs a new login"))
             #expect(!notice.body.contains(House.password))
+            // Nobody but who has shown it can take it away.
+            daemon.send(SIGTERM)
+            #expect(await daemon.end() == 0)
+            #expect(await desk.closed == [notice.number])
+            try await house.daemon()
+            _ = try await eventually("it again") { await desk.shown.count == 2 ? true : nil }
             try await house.logIn()
-            _ = try await eventually("it to go") { await desk.closed.isEmpty ? nil : true }
+            _ = try await eventually("it to go") { await desk.closed.count == 2 ? true : nil }
             await desk.leave()
         }
     }
