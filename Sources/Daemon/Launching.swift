@@ -48,6 +48,7 @@ extension Service: @LoopActor LauncherFace {
     }
 
     func look(_ ids: [String], _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {
+        greet()
         guard isRestored else { return early.append { self.look(ids, answer) } }
         Task { @LoopActor in
             let ids = ids.prefix(50).compactMap { ItemID($0) }
@@ -81,10 +82,10 @@ extension Service: @LoopActor LauncherFace {
     }
 
     func choose(_ id: String) {
-        askedByListener()
-        guard isRestored else { return early.append { self.choose(id) } }
         // Nothing of ours; as words it might mean anything.
         guard ItemID(id) != nil else { return log.notice("a launcher chose what is no item") }
+        askedByListener()
+        guard isRestored else { return early.append { self.choose(id) } }
         Task { @LoopActor in
             let before = self.opening
             self.answering += 1

@@ -34,7 +34,10 @@ public let runnerInterface = BusInterface<any LauncherFace>(
             return []
         },
         // For a window that comes up: there is none.
-        .method("SetActivationToken", in: ["Token": .string]) { _, _ in [] },
+        .method("SetActivationToken", in: ["Token": .string]) { face, _ in
+            face.greet()
+            return []
+        },
     ])
 
 /// Id, text, icon, type, relevance from 0 to 1, more. KRunner takes answers of no other signature, and says nothing of

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import GRDBSQLite
 internal import Glibc
 
 /// The open database, and what is known between two writes.
@@ -11,6 +12,8 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     private var identity: FileIdentity?
     /// Of that file, in bytes. SQLite never makes it smaller.
     private var size: Int64 = 0
+    /// The write-ahead log as it was last looked at, in which the latest is that the file has not got yet.
+    private var log: (identity: FileIdentity, size: Int64)?
     /// When a damaged one was last replaced, and how often that was. What failed is not counted.
     private var replaced: (at: ContinuousClock.Instant, count: Int)?
     /// Of the last write that nobody waited for.
@@ -31,6 +34,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
 
     private func meet() {
         identity = FileIdentity.look(at: path)?.identity
+        log = nil
         measure()
     }
 
@@ -60,10 +64,17 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         }
     }
 
+    /// How long another program that has the database locked is waited for, each time.
+    func wait(upTo seconds: Double) {
+        database.writeWithoutTransaction { _ = sqlite3_busy_timeout($0.sqliteConnection, Int32(seconds * 1000)) }
+    }
+
     enum Finding {
         case sound
-        /// Somebody removed the file or put another in its place: what is written now would be found by nobody.
+        /// Somebody removed the file or its log, or put another in its place: what is written now would be found by nobody.
         case gone
+        /// The log is shorter, as after a checkpoint of another program, or cut off.
+        case shortened
         /// Somebody wrote over it or made it shorter, which SQLite would notice only when it reads what it has in its memory.
         case spoiled
     }
@@ -75,8 +86,11 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
             return errno == ENOENT || errno == ENOTDIR ? .gone : .sound
         }
         if present.identity != identity { return .gone }
-        let isSound = present.size >= size && database.writeWithoutTransaction(Opening.beginsAsItShould)
-        return isSound ? .sound : .spoiled
+        guard present.size >= size, database.writeWithoutTransaction(Opening.beginsAsItShould) else { return .spoiled }
+        guard let now = FileIdentity.look(at: path + "-wal") else { return log == nil ? .sound : .gone }
+        defer { log = now }
+        guard let log else { return .sound }
+        return now.identity != log.identity ? .gone : now.size < log.size ? .shortened : .sound
     }
 
     /// Puts all that was in the removed file, which is still open here, into a new one.

@@ -7,6 +7,8 @@ internal import Glibc
 /// Opens the database whatever state it is in.
 struct Opening {
     let path: String
+    /// Seconds for which another program that has the database locked is waited for.
+    static let patience = 5.0
 
     func open() throws -> (DatabaseQueue, StoreNotice?) {
         do {
@@ -112,7 +114,7 @@ struct Opening {
         try PrivateFiles.makeFile(path)
         var configuration = Configuration()
         configuration.label = "dogear.store"
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Self.patience)
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { db in

@@ -109,13 +109,14 @@ import Testing
     }
 
     enum Removal: CaseIterable {
-        case file, folder, replaced
+        case file, folder, replaced, log
 
         func done(_ folder: String, _ path: String) throws {
             switch self {
             case .file: try FileManager.default.removeItem(atPath: path)
             case .folder: try FileManager.default.removeItem(atPath: folder)
             case .replaced: try Data("another".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            case .log: try FileManager.default.removeItem(atPath: path + "-wal")
             }
         }
     }
@@ -150,8 +151,10 @@ import Testing
                 Issue.record("\(told)")
                 return
             }
-            #expect((aside != nil) == (removal == .replaced))
-            if let aside { #expect(try String(contentsOfFile: aside, encoding: .utf8) == "another") }
+            #expect((aside != nil) == (removal == .replaced || removal == .log))
+            if let aside, removal == .replaced {
+                #expect(try String(contentsOfFile: aside, encoding: .utf8) == "another")
+            }
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(!names.contains { $0.contains(".new") }, "\(names)")
         }
@@ -194,6 +197,29 @@ import Testing
                 let aside = try #require(notice.setAside)
                 #expect(FileManager.default.fileExists(atPath: aside) && told[index].notice == "\(notice)")
             }
+        }
+    }
+
+    /// What was in it only is lost, and what comes after is not.
+    @Test(arguments: [0, 40, 5000]) func aLogThatIsCutOffIsNoticed(_ size: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, checkpointAfter: nil) { _ in }
+            try await store.write(.place(place(ulysses, 30)))
+            try await store.flush()
+            for second in 1...5 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            #expect(try await store.place(of: emma) == place(emma, 5))
+            #expect(truncate(path + "-wal", off_t(size)) == 0)
+            for second in 6...9 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            _ = try? await store.place(of: emma)
+            // As after kill -9.
+            let copy = "\(folder)/copy.sqlite"
+            for suffix in ["", "-wal"] {
+                try? FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            }
+            let found = try Store.open(at: copy) { Issue.record("\($0)") }
+            #expect(try await found.place(of: emma) == place(emma, 9))
+            #expect(try await found.place(of: ulysses) == place(ulysses, 30))
         }
     }
 
@@ -346,6 +372,28 @@ import Testing
         (lock.l_whence, lock.l_start, lock.l_len) = (Int16(SEEK_SET), 121, 1)
         // F_OFD_SETLK: SQLite's own locks, of this process, are in its way.
         #expect(fcntl(index, 37, &lock) == 0)
+    }
+
+    /// Each would wait as long as the first.
+    @Test(.timeLimit(.minutes(2))) func whatIsAskedForWhileAnotherLocksItWaitsOnce() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let (troubles, trouble) = AsyncStream.makeStream(of: StoreTrouble.self)
+            let store = try Store.open(at: path, checkpointAfter: nil, retryAfter: .milliseconds(1)) {
+                trouble.yield($0)
+            }
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: path, configuration: configuration)
+            try await other.writeWithoutTransaction { try $0.beginTransaction(.exclusive) }
+            for second in 1...200 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            _ = try await store.places(of: [ulysses])
+            try await other.writeWithoutTransaction { try $0.rollback() }
+            try await store.flush()
+            trouble.finish()
+            #expect(await Array(troubles) == [.began(.busy(path: path)), .ended])
+            #expect(try await Store.open(at: path) { _ in }.place(of: emma) == place(emma, 200))
+        }
     }
 
     @Test func onlyACheckpointEndsTheFailingOfOne() async throws {
