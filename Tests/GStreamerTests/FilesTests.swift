@@ -168,7 +168,7 @@ import Testing
         let rig = Rig("gone")
         _ = try await rig.open(files(paths, seconds: 4), at: .seconds(1))
         try #require(unlink(paths[1]) == 0)
-        try await rig.play(until: .seconds(3.9), hearing: 2.8)
+        try await rig.play(until: .seconds(3), hearing: 1.5)
         rig.engine.play(rig.load)
         guard case .failed(.unreadable(track: 1, _)) = try await rig.word() else { throw Reports.Silence() }
         #expect(abs(try #require(rig.engine.position(rig.load)).seconds - 4) < 0.1)
