@@ -97,7 +97,7 @@ extension Service {
                 let choice =
                     shelves.hasAccounts
                     ? "choose something with 'dogear latest' and 'dogear play WHAT'"
-                    : "sign in with 'dogear login ADDRESS' in a terminal, or open an audio file with dogear"
+                    : "sign in with 'dogear login ADDRESS' in a terminal, or play a file with 'dogear play FILE'"
                 throw ControlError(.notFound, "nothing to go on with; \(choice)")
             }
             return try await open(id, at: jump)

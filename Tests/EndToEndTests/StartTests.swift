@@ -20,7 +20,7 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: "\(house.state)/dogear.log") == !activation)
             let nothing = try await house.dogear("play")
             #expect(nothing.code == 2)
-            #expect(nothing.errors.contains("dogear play WHAT"))
+            #expect(nothing.errors.contains("dogear login ADDRESS") && nothing.errors.contains("dogear play FILE"))
         }
     }
 
