@@ -12,12 +12,12 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     private var identity: FileIdentity?
     /// Of that file, in bytes. SQLite never makes it smaller.
     private var size: Int64 = 0
-    /// The write-ahead log as it was last looked at, in which the latest is that the file has not got yet.
+    /// The write-ahead log as it was when it was last sound, in which the latest is that the file has not got yet.
     private var log: (identity: FileIdentity, size: Int64)?
     /// When a damaged one was last replaced, and how often that was. What failed is not counted.
     private var replaced: (at: ContinuousClock.Instant, count: Int)?
     /// Of the last write that nobody waited for.
-    var failure: StoreError?
+    var failure: StoreError? { didSet { wait(isUrgent: false) } }
     var checkpointIsDue = false
     /// What failed last was not a write.
     var checkpointFailed = false
@@ -64,9 +64,13 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         }
     }
 
-    /// How long another program that has the database locked is waited for, each time.
-    func wait(upTo seconds: Double) {
-        database.writeWithoutTransaction { _ = sqlite3_busy_timeout($0.sqliteConnection, Int32(seconds * 1000)) }
+    /// Another program that has the database locked is waited for, but not again as long as it has: all that is asked for
+    /// would wait in turn, a second's worth for five.
+    /// - Parameter isUrgent: all the same.
+    func wait(isUrgent: Bool) {
+        let isLocked = if case .busy = failure { true } else { false }
+        let patience = isLocked && !isUrgent ? 0 : Opening.patience
+        database.writeWithoutTransaction { _ = sqlite3_busy_timeout($0.sqliteConnection, Int32(patience * 1000)) }
     }
 
     enum Finding {
@@ -88,10 +92,16 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         if present.identity != identity { return .gone }
         guard present.size >= size, database.writeWithoutTransaction(Opening.beginsAsItShould) else { return .spoiled }
         guard let now = FileIdentity.look(at: path + "-wal") else { return log == nil ? .sound : .gone }
-        defer { log = now }
-        guard let log else { return .sound }
-        return now.identity != log.identity ? .gone : now.size < log.size ? .shortened : .sound
+        if let log {
+            if now.identity != log.identity { return .gone }
+            if now.size < log.size { return .shortened }
+        }
+        log = now
+        return .sound
     }
+
+    /// All that was in the log is in the file.
+    func acceptLog() { log = nil }
 
     /// Puts all that was in the removed file, which is still open here, into a new one.
     /// - Returns: where the file is now that was found in its place, if one was.

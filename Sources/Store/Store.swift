@@ -122,8 +122,8 @@ public final class Store: Sendable {
     /// - Throws: if some of it still cannot be written, which stays held.
     public func flush() async throws(StoreError) {
         try await onLine {
-            self.keeper.wait(upTo: Opening.patience)
-            defer { self.beBrief() }
+            self.keeper.wait(isUrgent: true)
+            defer { self.keeper.wait(isUrgent: false) }
             if !self.keeper.held.isEmpty || self.keeper.look() == .gone { try self.commit([], isUrgent: true) }
             self.leaveRefuge(isUrgent: true)
             try self.checkpoint(isUrgent: true)
@@ -219,9 +219,8 @@ public final class Store: Sendable {
         case .spoiled: throw StoreError.damaged(path: path)
         // Finds out what is missing.
         case .shortened:
-            do { try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) } } catch {
-                throw StoreError.damaged(path: path)
-            }
+            try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+            keeper.acceptLog()
         }
     }
 
@@ -242,13 +241,7 @@ public final class Store: Sendable {
         if let notice { onTrouble(.replaced(notice)) }
     }
 
-    /// Who keeps it locked was waited for once; all that is asked for would wait in turn, a second's worth for five.
-    private func beBrief() {
-        if case .busy = keeper.failure { keeper.wait(upTo: 0) }
-    }
-
     private func recovered() {
-        if case .busy = keeper.failure { keeper.wait(upTo: Opening.patience) }
         keeper.failure = nil
         onTrouble(.ended)
     }
@@ -275,7 +268,6 @@ public final class Store: Sendable {
     private func tell(_ error: StoreError) {
         let isNews = !keeper.isFailing
         keeper.failure = error
-        beBrief()
         if isNews { onTrouble(.began(error)) }
         tryAgainLater()
     }

@@ -48,6 +48,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: return .unwritable(path: path, reason: text)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .damaged(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy(path: path)
+        // What it has written is not there any more.
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ: return .damaged(path: path)
         // So it calls a disk without room for the index of its log.
         case .SQLITE_IOERR where !Opening(path: path).hasRoom: return .full(path: path)
         default: return .failed(path: path, code: error.extendedResultCode.rawValue, text: text)

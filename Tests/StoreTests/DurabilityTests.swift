@@ -201,7 +201,9 @@ import Testing
     }
 
     /// What was in it only is lost, and what comes after is not.
-    @Test(arguments: [0, 40, 5000]) func aLogThatIsCutOffIsNoticed(_ size: Int) async throws {
+    @Test(arguments: [0, 40, 5000], [false, true]) func aLogThatIsCutOffIsNoticed(_ size: Int, flushed: Bool)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
             let store = try Store.open(at: path, checkpointAfter: nil) { _ in }
@@ -210,6 +212,7 @@ import Testing
             for second in 1...5 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
             #expect(try await store.place(of: emma) == place(emma, 5))
             #expect(truncate(path + "-wal", off_t(size)) == 0)
+            if flushed { try await store.flush() }
             for second in 6...9 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
             _ = try? await store.place(of: emma)
             // As after kill -9.
