@@ -48,9 +48,8 @@ extension Database {
 
     /// The best items for these words, by number.
     func hits(_ words: [String], _ limit: Int) throws -> [Int64] {
-        guard let last = words.last else { return [] }
+        if words.isEmpty { return [] }
         let quoted = words.map { "\"\($0)\"" }
-        let rest = quoted.dropLast().map { "\($0) AND " }.joined()
         // Whole titles, titles that begin so, titles, whole words, everything: each looked for only while there is room for
         // more.
         var known: Set<Int64> = []
@@ -71,12 +70,13 @@ extension Database {
                 SELECT items.number, words.title, words.names FROM items JOIN words ON words.rowid = items.number
                 WHERE items.folded = ? LIMIT \(Self.most)
                 """, [words.joined(separator: " ")]))
-        let beginning = quoted.joined(separator: " + ")
-        var ways = [
-            "title : ^ \(beginning) *", "title : (\(rest)\"\(last)\" *)", beginning, "\(rest)\"\(last)\"",
-            "\(rest)\"\(last)\" *",
-        ]
-        if words.count > 1 { ways.append(quoted.map { "\($0) *" }.joined(separator: " AND ")) }
+        let run = quoted.joined(separator: " + ")
+        let each = quoted.joined(separator: " AND ")
+        var ways = ["title : ^ \(run) *", "title : (\(each) *)", each, "\(each) *"]
+        if words.count > 1 {
+            ways.insert(run, at: 2)
+            ways.append(quoted.map { "\($0) *" }.joined(separator: " AND "))
+        }
         for way in ways where found.count < limit {
             try add(
                 all(

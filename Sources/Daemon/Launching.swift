@@ -40,10 +40,10 @@ extension Service: @LoopActor LauncherFace {
             let wanted = Ranking.meant(ways, among: entries.map(\.row))
             if !here.isEmpty { entries = Ranking.sorted(entries, by: \.row, for: wanted) }
             let least = Self.leastFit(typed)
-            let best = entries.filter { least == 0 || Ranking.score($0.row, wanted) >= least }.prefix(limit)
+            let best = Array(entries.filter { Ranking.score($0.row, wanted) >= least }.prefix(limit))
             answer(best.map { self.result($0, wanted) })
             // KRunner asks for nothing else; with the next letter they are there.
-            await self.fetchMissingCovers(of: best.map(\.self))
+            await self.fetchMissingCovers(of: best)
         }
     }
 
@@ -83,7 +83,7 @@ extension Service: @LoopActor LauncherFace {
 
     func choose(_ id: String) {
         // Nothing of ours; as words it might mean anything.
-        guard ItemID(id) != nil else { return log.notice("a launcher chose what is no item") }
+        guard let item = ItemID(id) else { return log.notice("a launcher chose what is no item") }
         askedByListener()
         guard isRestored else { return early.append { self.choose(id) } }
         Task { @LoopActor in
@@ -92,7 +92,7 @@ extension Service: @LoopActor LauncherFace {
             defer { self.answered() }
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])
-                let title = if let id = ItemID(id) { await self.knownTitle(of: id) } else { String?.none }
+                let title = await self.knownTitle(of: item)
                 // Unless something else was asked for meanwhile.
                 if self.opening <= before + 1 { self.notices?.cannotPlay(title, error) }
             }

@@ -31,8 +31,12 @@ internal import Terminal
     private var sleep = SleepNotice.none
     /// Why nothing plays, as it was last looked at.
     private var standstill: String?
-    /// That is shown, and what was loaded then.
-    private var shownOf: ItemID??
+    private var shownTrouble: Trouble?
+
+    private struct Trouble {
+        /// What was loaded then.
+        let item: ItemID?
+    }
 
     private enum SleepNotice {
         case none
@@ -62,20 +66,19 @@ internal import Terminal
 
     /// What a launcher chose: there is no other window to say it in.
     func cannotPlay(_ title: String?, _ error: ControlError) {
-        standstill = service.standstill?.why
         let what = title.map { "'\($0)'" } ?? "That"
         tell(title: "\(what) cannot be played", error.message)
     }
 
     /// What a command came to nothing for, where nobody sees what it writes.
     func cannotPlay(_ why: String) {
-        standstill = service.standstill?.why
         tell(title: "Dogear cannot play that", why)
     }
 
-    /// In the place of what was told before.
+    /// In the place of what was told before, and of why nothing plays.
     private func tell(title: String, _ why: String) {
-        shownOf = .some(service.player.item?.id)
+        standstill = service.standstill?.why
+        shownTrouble = Trouble(item: service.player.item?.id)
         show(Notice(Subject.trouble, title: title, body: Clean.sentence(why)))
     }
 
@@ -83,8 +86,10 @@ internal import Terminal
     func lookAtTrouble() {
         let now = service.standstill
         // Not as soon as it is tried again: Plasma takes no notice that it had a moment ago.
-        if let item = shownOf, now == nil, service.player.state == .playing || item != service.player.item?.id {
-            shownOf = nil
+        if let shownTrouble, now == nil,
+            service.player.state == .playing || shownTrouble.item != service.player.item?.id
+        {
+            self.shownTrouble = nil
             notifier.withdraw(Subject.trouble)
         }
         guard now?.why != standstill else { return }

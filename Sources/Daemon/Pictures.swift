@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Folders
 internal import Glibc
 internal import Listening
 
@@ -50,7 +51,7 @@ extension Service {
     }
 }
 
-/// Which pictures were asked for because somebody looked at what has none.
+/// What is shown of what has no picture, and which were asked for because somebody looked at it.
 struct Pictures {
     /// For what has no cover: dogear's own, where it is installed. Plasma writes over it, so that it lets nothing through.
     let own: String?
@@ -62,20 +63,12 @@ struct Pictures {
 
     /// As the XDG Base Directory Specification has programs find what is installed.
     private static func cover(_ environment: [String: String]) -> String? {
-        let home = environment["XDG_DATA_HOME"] ?? (environment["HOME"] ?? "") + "/.local/share"
+        let own = (try? Paths(environment: environment))?.data
         let shared = environment["XDG_DATA_DIRS"] ?? "/usr/local/share:/usr/share"
-        return ([home] + shared.split(separator: ":").map(String.init)).map { $0 + "/dogear/cover.png" }.first { path in
+        let folders = [own].compactMap(\.self) + shared.split(separator: ":").map { "\($0)/dogear" }
+        return folders.map { $0 + "/cover.png" }.first { path in
             // Budgie does not decode what is encoded in a url.
-            path.hasPrefix("/") && path.utf8.allSatisfy(isPlain) && access(path, R_OK) == 0
-        }
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
+            path.hasPrefix("/") && path.percentEncoded(keeping: "-./_") == path && access(path, R_OK) == 0
         }
     }
 }

@@ -10,7 +10,8 @@ enum Ranking {
 
     /// Of two that score alike the one that has more of the words whole fits better.
     private static func fit(_ row: ItemRow, _ wanted: [String]) -> (score: Int, whole: Int) {
-        (score(row, wanted), Words.whole(words(row), wanted))
+        let (title, others) = (Words.split(row.item.title), others(row))
+        return (Words.fit(title: title, others: others, wanted), Words.whole(title + others, wanted))
     }
 
     /// Folded: of the title, the people, the series and the podcast.

@@ -4,10 +4,7 @@ public import DBus
 public let runnerInterface = BusInterface<any LauncherFace>(
     "org.kde.krunner1",
     [
-        .method("Actions", out: ["Actions": .array(Signature("(sss)"))]) { face, _ in
-            face.greet()
-            return [.array(Signature("(sss)"), [])]
-        },
+        greeting("Actions", out: ["Actions": .array(Signature("(sss)"))], [.array(Signature("(sss)"), [])]),
         .later("Match", in: ["Query": .string], out: ["Matches": .array(match)]) { face, args, reply in
             do throws(BusError) {
                 face.find(try args[0].string(), limit: LauncherName.most) { results in
@@ -25,20 +22,22 @@ public let runnerInterface = BusInterface<any LauncherFace>(
             face.choose(try args[0].string())
             return []
         },
-        .method("Config", out: ["Config": .variants]) { face, _ in
-            face.greet()
-            return [.variants([("MinLetterCount", .int32(2))])]
-        },
-        .method("Teardown") { face, _ in
-            face.greet()
-            return []
-        },
+        greeting("Config", out: ["Config": .variants], [.variants([("MinLetterCount", .int32(2))])]),
+        greeting("Teardown"),
         // For a window that comes up: there is none.
-        .method("SetActivationToken", in: ["Token": .string]) { face, _ in
-            face.greet()
-            return []
-        },
+        greeting("SetActivationToken", in: ["Token": .string]),
     ])
+
+/// What is asked of every runner, whoever looks for what.
+private func greeting(
+    _ name: String, in inputs: KeyValuePairs<String, Signature> = [:],
+    out outputs: KeyValuePairs<String, Signature> = [:], _ answer: [Value] = []
+) -> BusInterface<any LauncherFace>.Member {
+    .method(name, in: inputs, out: outputs) { face, _ in
+        face.greet()
+        return answer
+    }
+}
 
 /// Id, text, icon, type, relevance from 0 to 1, more. KRunner takes answers of no other signature, and says nothing of
 /// them.
