@@ -20,7 +20,7 @@ struct Between {
     fileprivate static let patience = brief
 }
 
-/// Playing waits for more of a stream, and will go on by itself.
+/// Playing waits for more of a stream, or behind an end for what follows, and will go on by itself.
 struct Drought {
     fileprivate let timer: LoopTimer
     /// It shows as a pause: who follows the signals would count on.
@@ -28,18 +28,20 @@ struct Drought {
 
     /// A shorter one is not worth it that everything flickers.
     fileprivate static let brief = BookTime.second
+    /// An item that follows another may have to be asked for.
+    fileprivate static let briefBehindAnEnd = BookTime.seconds(2)
 }
 
 extension Service {
     /// To be called before what is shown is made anew.
     func lookForDrought() {
-        guard player.isBuffering, player.wantsPlay else {
+        guard player.isBuffering || player.turning == .rolled, player.wantsPlay else {
             drought?.timer.cancel()
             drought = nil
             return
         }
         guard drought == nil else { return }
-        let timer = time.timer(after: Drought.brief) {
+        let timer = time.timer(after: player.isBuffering ? Drought.brief : Drought.briefBehindAnEnd) {
             self.drought?.isShown = true
             self.announce(seeked: true)
         }

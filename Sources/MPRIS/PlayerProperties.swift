@@ -29,7 +29,7 @@ public struct PlayerProperties: Sendable {
     /// - Parameters:
     ///   - previous: its metadata is kept where nothing it is made of has changed.
     ///   - isBrief: what was heard was cut off a moment ago, and still shows.
-    ///   - isDry: it has waited for more of a stream for so long that nobody should count on.
+    ///   - isDry: it has waited for what is to be heard for so long that nobody should count on.
     ///   - picture: absolute path of one for what has none; the same each time.
     public init(
         of player: Player, previous: PlayerProperties? = nil, isBrief: Bool = false, isDry: Bool = false,
@@ -39,7 +39,7 @@ public struct PlayerProperties: Sendable {
             // One item gives way to another. What was heard to its end still shows until the next one is heard.
             self = previous
             if player.turning == .rolled, status != .stopped {
-                status = player.wantsPlay ? .playing : .paused
+                status = player.wantsPlay && !isDry ? .playing : .paused
             } else if !isBrief, status == .playing {
                 status = .paused
             }

@@ -443,11 +443,27 @@ import Testing
         }
     }
 
+    /// A server that does not answer would leave everyone with a player that plays and cannot be heard.
+    @LoopActor @Test func whatIsLongOnItsWayBehindAnEndIsPausedUntilItIsHeard() async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            await rig.pass(4)
+            #expect(service.player.turning == .rolled && service.shown.status == .playing)
+            let track = service.shown.trackID
+            await rig.pass(2)
+            #expect(service.shown.status == .paused && service.player.wantsPlay && service.shown.trackID == track)
+            #expect(service.partPosition == service.shown.length)
+            await rig.pass(9)
+            #expect(isAt(other, service) && service.shown.status == .playing && service.drought == nil)
+        }
+    }
+
     @LoopActor @Test func whatIsPausedWhileTheNextIsOnItsWayWaitsThere() async throws {
         try await linedUp { rig, service in
             service.send(.seek(to: .seconds(book.length - 3)))
             rig.proxy.fail(.item, .delay(9), times: 1)
-            await rig.pass(6)
+            await rig.pass(4)
             #expect(service.player.turning == .rolled && service.shown.status == .playing)
             let track = service.shown.trackID
             service.send(.pause(.listener))
@@ -499,7 +515,7 @@ import Testing
                     service.open(uri: "dogear:\(Thing.all[2].id)", Reply { _ in })
                     await rig.pass(6)
                     #expect(service.player.turning == .rolled && service.finding != nil, "\(loop)")
-                    #expect(service.shown.status == .playing && service.partPosition == service.shown.length)
+                    #expect(service.shown.status == .paused && service.partPosition == service.shown.length)
                     await rig.pass(12)
                     let next = loop == "track" ? book : other
                     #expect(isAt(isLost ? next : Thing.all[2], service), "\(loop) \(isLost)")
