@@ -191,7 +191,7 @@ extension Service {
         send(
             .restore(
                 entry.item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
-                copy: copy))
+                paused: player.isSetDown, copy: copy))
     }
 
     /// Returns when the queue is where it is on its way to, also where that changes meanwhile.

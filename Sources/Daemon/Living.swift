@@ -60,10 +60,12 @@ extension Service {
                 queue.restore(item)
                 adopt(queue.lineup)
                 rateKey = rate.key
+                let isStopped = try await store.isStopped()
+                keptStopped = isStopped
                 send(
                     .restore(
                         item, at: last.place.position, rate: rate.rate, finished: last.place.isFinished,
-                        copy: queue.present?.copy ?? 0))
+                        paused: !isStopped, copy: queue.present?.copy ?? 0))
             }
         } catch {
             log.error("the journal could not be read", metadata: ["why": "\(error)"])

@@ -31,6 +31,8 @@ internal import Store
     private(set) var player: Player
     private(set) var sync = Sync()
     private(set) var shown = PlayerProperties(of: Player())
+    /// Whether the journal has it as stopped.
+    var keptStopped: Bool?
     private var lastSeeked: Int64 = -1
     private(set) var followed = Followed()
     /// Calls that wait until what they opened plays or could not.
@@ -294,6 +296,7 @@ internal import Store
         let seeked = (seeked || isRedrawn || isElsewhere(than: position)) && !isBetween
         let halts = shown.status == .playing && new.status != .playing
         shown = new
+        keepStopped()
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
             if !changes.isEmpty { followed.heard(new, at: time.now.monotonic) }
@@ -307,6 +310,14 @@ internal import Store
         }
         announceLists()
         if !changes.isEmpty || seeked { announceStatus() }
+    }
+
+    /// What was shown as stopped is that after a restart too, and everything else is paused.
+    private func keepStopped() {
+        let isStopped = shown.status == .stopped
+        guard player.item != nil, isStopped != keptStopped else { return }
+        keptStopped = isStopped
+        store.post(.stopped(isStopped))
     }
 
     /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has

@@ -101,7 +101,7 @@ extension Player {
         case .empty: .empty
         case .playing: .playing
         case .paused: .paused
-        case .stopped: .stopped
+        case .stopped: isSetDown ? .paused : .stopped
         // Sound is on its way.
         case .opening(let play), .loading(let play): play ? .buffering : item == nil ? .empty : .paused
         }

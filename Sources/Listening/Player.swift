@@ -119,7 +119,13 @@ public struct Player: Sendable {
     /// A place the listener chose while the source was asked.
     var chosen: BookTime?
     /// The item was played to its end; playing again starts at its beginning.
-    public internal(set) var isFinished = false
+    public internal(set) var isFinished = false {
+        didSet { if isFinished { isLeft = false } }
+    }
+    /// Nobody stopped it: it is there from an earlier run, or was paused before it could be loaded.
+    var isLeft = false
+    /// Stopped, as nothing is loaded, and paused for whoever looks.
+    public var isSetDown: Bool { phase == .stopped && isLeft }
 
     /// When listening is to end by itself.
     public internal(set) var sleep: SleepTimer?
@@ -236,7 +242,8 @@ extension Player {
         /// Its account was logged in to again, or out of: what went wrong with it is nobody's affair any more.
         case accountChanged
         /// Known from the journal at start, or gone to while stopped: can be resumed, is not loaded.
-        case restore(Item, at: BookTime, rate: Double, finished: Bool, copy: Int = 0)
+        /// `paused`: see ``Player/isSetDown``.
+        case restore(Item, at: BookTime, rate: Double, finished: Bool, paused: Bool, copy: Int = 0)
         /// The queue changed.
         case lineup(Lineup)
         case play

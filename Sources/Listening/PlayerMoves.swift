@@ -35,8 +35,8 @@ extension Player {
         case .accountChanged:
             error = nil
             return []
-        case .restore(let item, let place, let rate, let finished, let copy):
-            return restore(item, at: place, rate: rate, finished: finished, copy: copy)
+        case .restore(let item, let place, let rate, let finished, let paused, let copy):
+            return restore(item, at: place, rate: rate, finished: finished, paused: paused, copy: copy)
         case .lineup(let lineup):
             self.lineup = lineup
             return []
@@ -161,13 +161,14 @@ extension Player {
     }
 
     private mutating func restore(
-        _ item: Item, at place: BookTime, rate: Double, finished: Bool, copy: Int
+        _ item: Item, at place: BookTime, rate: Double, finished: Bool, paused: Bool, copy: Int
     ) -> [Effect] {
         guard phase == .empty || phase == .stopped else { return [] }
         isWhole = false
         self.copy = copy
         settle(item, at: finished && place >= item.duration ? .zero : place, rate: rate)
         isFinished = finished
+        isLeft = paused
         let effects: [Effect] = phase == .stopped ? [.seeked] : []
         phase = .stopped
         return effects
@@ -217,6 +218,7 @@ extension Player {
             // What the queue goes on to is paused there; a stream that was coming back stays where it is, and play asks
             // again.
             phase = item == nil || turn != nil ? .opening(play: false) : .stopped
+            isLeft = phase == .stopped
             isBuffering = false
             failures = 0
             return []
@@ -239,9 +241,10 @@ extension Player {
     }
 
     private mutating func stop(_ now: Moment) -> [Effect] {
-        guard let item, phase != .stopped else { return [] }
+        guard let item, phase != .stopped || isSetDown else { return [] }
         var effects = lastWords(.stop, now)
         unloaded()
+        isLeft = false
         if options.stopRestarts, let part {
             effects += [.jumped(item.id, from: place, to: part.start, .restart), .seeked]
             place = part.start
@@ -326,6 +329,7 @@ extension Player {
         guard case .loading(let play) = phase else { return [] }
         turn = nil
         isConfirmed = true
+        isLeft = false
         isBuffering = false
         error = nil
         var effects: [Effect] = []

@@ -71,7 +71,8 @@ public struct PlayerProperties: Sendable {
         switch player.phase {
         case .playing: isDry ? .paused : .playing
         case .paused: .paused
-        case .empty, .stopped: .stopped
+        case .empty: .stopped
+        case .stopped: player.isSetDown ? .paused : .stopped
         // A stream that is coming back is still playing for everyone who looks.
         case .opening, .loading:
             player.isBuffering && !isDry ? .playing : (previous?.status ?? .stopped) == .stopped ? .stopped : .paused

@@ -24,6 +24,8 @@ public enum Entry: Hashable, Sendable {
     case rate(ItemID, Double?)
     /// 0 to 1. Not a number is not written.
     case volume(Double)
+    /// Whether the player stands stopped, rather than plays or is paused.
+    case stopped(Bool)
     /// A place that a server is about to be told. Its answer may never be heard.
     case asked(Place)
     case answered(ItemID)
@@ -65,6 +67,8 @@ public enum Entry: Hashable, Sendable {
         case .volume(let volume) where volume.isFinite:
             try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('volume', ?)", ["\(volume)"])
         case .volume: break
+        case .stopped(let isStopped):
+            try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('stopped', ?)", [isStopped ? "1" : ""])
         case .asked(let place):
             try db.run(
                 "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
@@ -224,6 +228,7 @@ public enum Entry: Hashable, Sendable {
         case .removeBookmarks(let account): "bookmarks of \(account)"
         case .queue: "queue"
         case .volume: "volume"
+        case .stopped: "stopped"
         case .asked(let place): "asked \(place.item)"
         case .answered(let item): "asked \(item)"
         case .move: nil

@@ -148,6 +148,13 @@ extension Store {
         }
     }
 
+    /// Whether the player was left stopped.
+    public func isStopped() async throws(StoreError) -> Bool {
+        try await perform { db in
+            try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = 'stopped'")) == "1"
+        }
+    }
+
     /// Places that servers were told and that nobody has heard an answer to.
     public func asked() async throws(StoreError) -> [Place] {
         try await perform { db in

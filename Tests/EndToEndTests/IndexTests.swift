@@ -181,7 +181,7 @@ import Testing
             // Whoever types a program's name has no player to be, and to get the keys of another.
             #expect(try await house.run("playerctl", ["-l"]).output == "")
             #expect(try await house.status().position >= 42)
-            #expect(try await house.playerctl("status") == "Stopped")
+            #expect(try await house.playerctl("status") == "Paused")
         }
     }
 

@@ -17,9 +17,9 @@ import Testing
             // Started by the command, and what it asks is answered from the journal.
             let back = try JSONDecoder().decode(
                 StatusReport.self, from: Data(try await house.done("status", "--json").utf8))
-            #expect(back.state == .stopped && back.item?.title == "Tidebook")
+            #expect(back.state == .paused && back.item?.title == "Tidebook")
             #expect((last - 1.1..<last + 5).contains(back.position), "\(last) became \(back.position)")
-            #expect(try await house.playerctl("status") == "Stopped")
+            #expect(try await house.playerctl("status") == "Paused")
             try await house.playerctl("play")
             let again = try await house.status("playing") { $0.state == .playing }
             #expect((back.position - 0.5..<back.position + 10).contains(again.position))

@@ -193,7 +193,7 @@ import Testing
             goOnElsewhere(house, to: 55)
             try await house.daemon()
             let here = try await house.status("where the other was") { $0.position == 55 }
-            #expect(here.state == .stopped)
+            #expect(here.state == .paused)
             try await isKept(left, in: house)
         }
     }

@@ -285,10 +285,65 @@ private struct Ring {
     }
 }
 
+/// Nothing is loaded, and it is paused for whoever looks.
+@Suite struct SetDownTests {
+    private func back(paused: Bool = true) -> Desk {
+        var desk = Desk()
+        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: false, paused: paused))
+        return desk
+    }
+
+    @Test func whatWasLeftStoppedIsNot() { #expect(!back(paused: false).player.isSetDown) }
+
+    @Test func itStaysThatWhereverItGoes() {
+        var desk = back()
+        #expect(desk.player.isSetDown && desk.effects == [])
+        desk.send(.seek(to: .seconds(20)))
+        #expect(desk.send(.pause(.listener)) == [])
+        #expect(desk.player.isSetDown && desk.position == 20)
+    }
+
+    @Test func itIsStopped() {
+        var desk = back()
+        desk.send(.stop)
+        #expect(!desk.player.isSetDown && desk.player.phase == .stopped && desk.position == 50)
+        #expect(desk.send(.stop) == [])
+    }
+
+    @Test func whoPausesBeforeItIsThereFindsItPaused() {
+        var desk = back(paused: false)
+        #expect(desk.send(.play) == [.reopen(plain.id, at: .seconds(50), play: true, after: .zero)])
+        desk.send(.opening(play: true))
+        desk.send(.pause(.listener))
+        #expect(desk.player.isSetDown)
+        desk.send(.open(plain, at: .seconds(50), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(50)))
+        #expect(desk.player.phase == .paused)
+        desk.send(.stop)
+        #expect(!desk.player.isSetDown)
+    }
+
+    @Test func whatCannotBeOpenedCanBeTriedAgain() {
+        var desk = back()
+        for _ in 0..<2 {
+            desk.send(.play)
+            desk.send(.opening(play: true))
+            desk.send(.openFailed("no answer", mayReturn: true))
+            #expect(desk.player.isSetDown && desk.player.error == "no answer")
+        }
+    }
+
+    @Test func whatIsFinishedIsStopped() {
+        var desk = back()
+        desk.send(.replace(.seconds(100), finished: true, .finish))
+        #expect(!desk.player.isSetDown && desk.player.phase == .stopped)
+    }
+}
+
 @Suite struct ChosenPlaceTests {
     @Test func aJumpWhileStoppedIsKept() {
         var desk = Desk()
-        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: false))
+        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: false, paused: false))
         #expect(
             desk.send(.seek(to: .seconds(20), .undo)) == [
                 .placed(plain.id, .seconds(20)),
@@ -299,7 +354,7 @@ private struct Ring {
 
     @Test func aJumpOfAFinishedItemTakesTheFinishBack() {
         var desk = Desk()
-        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: true))
+        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: true, paused: false))
         desk.send(.seek(to: .seconds(50), .undo))
         #expect(!desk.player.isFinished)
         desk.send(.play)
@@ -334,7 +389,7 @@ private struct Ring {
 
     @Test func whoSetsThePlaceKeepsIt() {
         var desk = Desk()
-        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: false))
+        desk.send(.restore(plain, at: .seconds(50), rate: 1, finished: false, paused: false))
         desk.send(.replace(.zero, finished: false, .restart))
         #expect(desk.effects == [.jumped(plain.id, from: .seconds(50), to: .zero, .restart), .seeked])
     }

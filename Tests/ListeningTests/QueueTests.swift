@@ -384,7 +384,7 @@ extension Queue {
     @Test func aStoppedPlayerGoesToAnotherItemWithoutLoadingIt() {
         var desk = desk(at: 70, Lineup(hasNext: true))
         desk.send(.stop)
-        desk.send(.restore(plain, at: .seconds(9), rate: 1, finished: false, copy: 2))
+        desk.send(.restore(plain, at: .seconds(9), rate: 1, finished: false, paused: false, copy: 2))
         #expect(desk.player.phase == .stopped && desk.position == 9 && desk.player.copy == 2 && desk.isSeeked)
         desk.send(.play)
         #expect(desk.effects.contains(.reopen(plain.id, at: .seconds(9), play: true, after: .zero)))

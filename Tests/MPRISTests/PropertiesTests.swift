@@ -128,6 +128,19 @@ private func metadata(_ player: Player) throws -> [String: Value] {
         #expect(try metadata(player(item))["xesam:url"] == .string("file:///emma.m4b"))
     }
 
+    /// Stopped is what Plasma has no place for, and XFCE no name.
+    @Test func whatIsGoneOnWithAfterARestartIsPaused() {
+        var player = Player()
+        _ = player.handle(
+            .restore(book(chapters: 3), at: .second, rate: 1, finished: false, paused: true), at: start, engine: nil)
+        let paused = PlayerProperties(of: player)
+        #expect(paused.status == .paused && paused.canPlay)
+        _ = player.handle(.play, at: start, engine: nil)
+        #expect(PlayerProperties(of: player, previous: paused).status == .paused, "not Playing before sound can come")
+        _ = player.handle(.stop, at: start, engine: nil)
+        #expect(PlayerProperties(of: player, previous: paused).changes(since: paused) == ["PlaybackStatus"])
+    }
+
     @Test func onlyWhatChangedIsAnnounced() {
         var player = player(book(chapters: 3))
         let loading = PlayerProperties(of: player)
