@@ -21,6 +21,16 @@ extension Service {
         return Day(wallSeconds: Int64(seconds) + Int64(east))
     }
 
+    /// The day of what is heard now. Asked for once a second, and the system looks at a file for it.
+    func today(at wall: Int64) -> Day {
+        // Where a day ends, a minute does, in every time zone.
+        let minute = wall / 60_000
+        if let today, today.minute == minute { return today.day }
+        let day = day(at: wall)
+        today = (minute, day)
+        return day
+    }
+
     // MARK: History
 
     func history(_ what: String, limit: Int) async throws(ControlError) -> HistoryReport {

@@ -146,6 +146,8 @@ internal import Store
     var statusTimer: LoopTimer?
     /// What was told of last.
     var announced: StatusReport?
+    /// See ``today(at:)``.
+    var today: (minute: Int64, day: Day)?
     let onQuit: @LoopActor () -> Void
 
     /// - Parameter spread: random, 0..<1: how far tries again lie apart.
@@ -424,7 +426,7 @@ internal import Store
         told = place
         let sitting = diary.heard(
             heard, rate: player.rate, session: sync.liveID(of: heard.item),
-            day: heard.listened > .zero ? day(at: now.wall) : Day(number: 0), id: { UUID().uuidString.lowercased() },
+            day: heard.listened > .zero ? today(at: now.wall) : Day(number: 0), id: { UUID().uuidString.lowercased() },
             now)
         store.journal(place: place, stretch: stretch, sitting: sitting, at: now.wall)
         wrote(place)
