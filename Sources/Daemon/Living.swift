@@ -52,11 +52,11 @@ extension Service {
             let writes = try await store.progressWrites()
             let bookmarks = try await store.owedBookmarks()
             sync { $0.restore(stretches, writes, bookmarks, at: time.now) }
-            if let last = try await store.lastPlayed(), player.phase == .empty {
-                let rate = await rate(of: last.item)
-                var item = last.item
+            if let (last, place) = try await lastPresent(), player.phase == .empty {
+                let rate = await rate(of: last)
+                var item = last
                 if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
-                told = last.place
+                told = place
                 queue.restore(item)
                 adopt(queue.lineup)
                 rateKey = rate.key
@@ -64,13 +64,22 @@ extension Service {
                 keptStopped = isStopped
                 send(
                     .restore(
-                        item, at: last.place.position, rate: rate.rate, finished: last.place.isFinished,
+                        item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
                         paused: !isStopped, copy: queue.present?.copy ?? 0))
             }
         } catch {
             log.error("the journal could not be read", metadata: ["why": "\(error)"])
             trouble = "\(error)"
         }
+    }
+
+    /// What the queue stood at, heard or not yet; else what was heard last.
+    private func lastPresent() async throws(StoreError) -> (Item, Place?)? {
+        let last = try await store.lastPlayed()
+        guard let present = queue.present?.item, present.id != last?.item.id else {
+            return last.map { ($0.item, $0.place) }
+        }
+        return (try await store.item(present.id) ?? present, try await store.place(of: present.id))
     }
 
     /// All that commands may ask for is there, and those that came before are answered.

@@ -11,6 +11,27 @@ import Testing
         return try JSONDecoder().decode(QueueReport.self, from: Data(output.utf8)).items.map(\.item.title)
     }
 
+    /// It was not heard yet, so that only the queue knows of it.
+    @Test func whatTheQueueWentToIsThereAfterARestart() async throws {
+        try await House.signedIn { house, daemon in
+            try await house.done("play", "tidebook", "--at", "31")
+            #expect(try await queue(house, "add", "three rooms").count == 1)
+            #expect(try await queue(house, "add", "echoes").count == 2)
+            try await house.done("stop")
+            try await house.done("queue", "--loop", "queue")
+            try await house.done("settings", "playback.next", "queue")
+            try await house.done("next")
+            let line = try await queue(house)
+            #expect(line == ["Echoes", "Tidebook"])
+            daemon.send(SIGTERM)
+            _ = await daemon.end()
+            try await house.daemon()
+            let back = try await house.status()
+            #expect(back.item?.title == "Three Rooms" && back.state == .stopped, "\(back)")
+            #expect(try await queue(house) == line)
+        }
+    }
+
     @Test func theNextOnePlaysAtTheEnd() async throws {
         try await House.signedIn { house, daemon in
             #expect(try await queue(house).isEmpty)
