@@ -65,14 +65,12 @@ public enum Entry: Hashable, Sendable {
             try db.run("INSERT OR REPLACE INTO rates (item, rate) VALUES (?, ?)", [item.description, rate])
         case .rate(_, .some): break
         case .volume(let volume) where volume.isFinite:
-            try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('volume', ?)", ["\(volume)"])
+            try db.setMeta("volume", "\(volume)")
         case .volume: break
-        case .stopped(let isStopped):
-            try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('stopped', ?)", [isStopped ? "1" : ""])
+        case .stopped(let isStopped): try db.setMeta("stopped", isStopped ? "1" : "")
         case .asked(let place):
-            try db.run(
-                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
-                [Self.askedKey + place.item.description, "\(place.position.microseconds) \(place.updated)"])
+            try db.setMeta(
+                Self.askedKey + place.item.description, "\(place.position.microseconds) \(place.updated)")
         case .answered(let item):
             try db.run("DELETE FROM meta WHERE key = ?", [Self.askedKey + item.description])
         case .bookmark(let bookmark):
@@ -201,12 +199,9 @@ public enum Entry: Hashable, Sendable {
                     ])
             }
         }
-        try db.run(
-            "INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.underWay', ?)", [queue.isUnderWay ? "1" : ""])
-        try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.loop', ?)", [queue.loop.rawValue])
-        try db.run(
-            "INSERT OR REPLACE INTO meta (key, value) VALUES ('queue.seed', ?)",
-            [queue.isShuffled ? "\(queue.seed)" : ""])
+        try db.setMeta("queue.underWay", queue.isUnderWay ? "1" : "")
+        try db.setMeta("queue.loop", queue.loop.rawValue)
+        try db.setMeta("queue.seed", queue.isShuffled ? "\(queue.seed)" : "")
     }
 
     /// A later entry of the same subject makes an earlier one that could not be written superfluous. Moves add up.
@@ -250,5 +245,10 @@ extension Database {
     /// Prepared once for as long as the connection lives.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// What there is only one of.
+    func setMeta(_ key: String, _ value: String) throws {
+        try run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", [key, value])
     }
 }

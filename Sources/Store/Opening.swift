@@ -41,11 +41,11 @@ struct Opening {
     static func deviceID(_ db: Database) throws -> String {
         try db.run(
             "INSERT OR IGNORE INTO meta (key, value) VALUES ('deviceId', ?)", [UUID().uuidString.lowercased()])
-        return try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'deviceId'") ?? ""
+        return try db.meta("deviceId") ?? ""
     }
 
     static func setDeviceID(_ id: String, _ db: Database) throws {
-        try db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('deviceId', ?)", [id])
+        try db.setMeta("deviceId", id)
     }
 
     /// For a database another is to take the place of: else it would take the new one's log, of the same name, away with

@@ -126,33 +126,27 @@ extension Store {
     public func queue() async throws(StoreError) -> Queue {
         try await perform { db in
             let rows = try Row.fetchAll(db.kept("SELECT * FROM queue ORDER BY number"))
-            func meta(_ key: String) throws -> String? {
-                try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = ?"), arguments: [key])
-            }
             func entries(_ stand: Int64) -> [Queue.Entry] {
                 rows.filter { $0.number("stand") == stand }.compactMap(Queue.Entry.init)
             }
             return Queue(
                 played: entries(-1), present: entries(0).first, entries: entries(1),
-                isUnderWay: try meta("queue.underWay") == "1",
-                loop: try meta("queue.loop").flatMap(Queue.Loop.init) ?? .off,
-                shuffledWith: try meta("queue.seed").flatMap(UInt64.init))
+                isUnderWay: try db.meta("queue.underWay") == "1",
+                loop: try db.meta("queue.loop").flatMap(Queue.Loop.init) ?? .off,
+                shuffledWith: try db.meta("queue.seed").flatMap(UInt64.init))
         }
     }
 
     /// 0 to 1; nil before one was ever chosen.
     public func volume() async throws(StoreError) -> Double? {
         try await perform { db in
-            try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = 'volume'")).flatMap(Double.init)
-                .flatMap { (0...1).contains($0) ? $0 : nil }
+            try db.meta("volume").flatMap(Double.init).flatMap { (0...1).contains($0) ? $0 : nil }
         }
     }
 
     /// Whether the player was left stopped.
     public func isStopped() async throws(StoreError) -> Bool {
-        try await perform { db in
-            try String.fetchOne(db.kept("SELECT value FROM meta WHERE key = 'stopped'")) == "1"
-        }
+        try await perform { try $0.meta("stopped") == "1" }
     }
 
     /// Places that servers were told and that nobody has heard an answer to.
@@ -256,6 +250,10 @@ extension Store {
 
 extension Database {
     func kept(_ sql: String) throws -> Statement { try cachedStatement(sql: sql) }
+
+    func meta(_ key: String) throws -> String? {
+        try String.fetchOne(kept("SELECT value FROM meta WHERE key = ?"), arguments: [key])
+    }
 }
 
 /// GRDB's own subscripts stop the program when a column does not hold what is asked for; these do not.
