@@ -75,9 +75,8 @@ extension Service {
 
     /// What the queue stood at, heard or not yet; else what was heard last.
     private func lastPresent() async throws(StoreError) -> (Item, Place?)? {
-        let last = try await store.lastPlayed()
-        guard let present = queue.present?.item, present.id != last?.item.id else {
-            return last.map { ($0.item, $0.place) }
+        guard let present = queue.present?.item else {
+            return try await store.lastPlayed().map { ($0.item, $0.place) }
         }
         return (try await store.item(present.id) ?? present, try await store.place(of: present.id))
     }
