@@ -341,6 +341,18 @@ import Testing
         }
     }
 
+    /// At the end of the first of the line, with what is next being asked for.
+    /// - Parameter seconds: since three before that end.
+    @LoopActor func atAnEnd(after seconds: Double = 6, _ body: (Rig, Service) async throws -> Void) async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            rig.proxy.fail(.item, .delay(9), times: 1)
+            await rig.pass(seconds)
+            try #require(service.player.turning == .rolled && service.heading != nil)
+            try await body(rig, service)
+        }
+    }
+
     @LoopActor func isAt(_ thing: Thing, _ service: Service) -> Bool {
         service.player.item?.duration == .seconds(thing.length) && service.player.phase == .playing
     }
@@ -445,10 +457,7 @@ import Testing
 
     /// A server that does not answer would leave everyone with a player that plays and cannot be heard.
     @LoopActor @Test func whatIsLongOnItsWayBehindAnEndIsPausedUntilItIsHeard() async throws {
-        try await linedUp { rig, service in
-            service.send(.seek(to: .seconds(book.length - 3)))
-            rig.proxy.fail(.item, .delay(9), times: 1)
-            await rig.pass(4)
+        try await atAnEnd(after: 4) { rig, service in
             #expect(service.player.turning == .rolled && service.shown.status == .playing)
             let track = service.shown.trackID
             await rig.pass(2)
@@ -460,10 +469,7 @@ import Testing
     }
 
     @LoopActor @Test func whatIsPausedWhileTheNextIsOnItsWayWaitsThere() async throws {
-        try await linedUp { rig, service in
-            service.send(.seek(to: .seconds(book.length - 3)))
-            rig.proxy.fail(.item, .delay(9), times: 1)
-            await rig.pass(4)
+        try await atAnEnd(after: 4) { rig, service in
             #expect(service.player.turning == .rolled && service.shown.status == .playing)
             let track = service.shown.trackID
             service.send(.pause(.listener))

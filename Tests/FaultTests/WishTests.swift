@@ -159,17 +159,6 @@ extension BetweenTests {
         }
     }
 
-    /// At the end of the first of the line, with what is next being asked for.
-    @LoopActor private func atAnEnd(_ body: (Rig, Service) async throws -> Void) async throws {
-        try await linedUp { rig, service in
-            service.send(.seek(to: .seconds(book.length - 3)))
-            rig.proxy.fail(.item, .delay(9), times: 1)
-            await rig.pass(6)
-            try #require(service.player.turning == .rolled && service.heading != nil)
-            try await body(rig, service)
-        }
-    }
-
     @LoopActor @Test(arguments: [1, 2]) func whatIsTakenOutOfTheQueueOnItsWayIsNotPlayed(_ count: Int) async throws {
         try await atAnEnd { rig, service in
             if count == 1 {
