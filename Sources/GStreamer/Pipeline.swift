@@ -35,6 +35,11 @@ final class Pipeline {
     private var clockWatch = ClockWatch()
     /// Nanoseconds.
     private static let clockLimit: GstClockTime = 200_000_000
+    /// What the output's clock said when what was opened came to stand without having been played.
+    private var standing: GstClockTime?
+    private var hasPlayed = false
+    /// So late nobody hears that it is, nanoseconds.
+    private static let tolerableDelay: GstClockTime = 50_000_000
 
     init(
         sink description: String, needle: Needle, crate: Crate, post: @escaping @Sendable (Note, UInt64) -> Void
@@ -214,12 +219,30 @@ final class Pipeline {
         return clockWatch.hasRunAway(UInt64(time), asked: asked, answered: Clock.now.monotonic)
     }
 
+    /// Of the output, if it has one of its own.
+    private var outputClock: GstClockTime? {
+        guard let clock = gst_element_provide_clock(sink) else { return nil }
+        defer { gst_object_unref(clock) }
+        let time = gst_clock_get_time(clock)
+        return time < .max / 2 ? time : nil
+    }
+
+    /// Whether what was opened, and has not been played yet, would be heard as much later as it has stood here:
+    /// PulseAudio's client (16.1) counts on before a stream's first sound, and back to nothing with it. It has to be opened
+    /// anew then.
+    var hasStoodTooLong: Bool {
+        guard let standing, !hasPlayed, let now = outputClock else { return false }
+        return now > standing + Self.tolerableDelay
+    }
+
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {
         gst_element_set_state(playbin, clockHasRunAway() || isToBeBoosted ? GST_STATE_NULL : GST_STATE_READY)
         if isToBeBoosted { addBooster() } else if hasStretched { renewTempo() }
         hasStretched = false
         watched = nil
+        standing = nil
+        hasPlayed = false
         ears.silences.forget()
     }
 
@@ -315,9 +338,11 @@ final class Pipeline {
     /// data comes the clock does not run; then nothing has been heard.
     func set(playing: Bool) {
         guard !playing else {
+            hasPlayed = true
             gst_element_set_state(playbin, GST_STATE_PLAYING)
             return
         }
+        if !hasPlayed, standing == nil { standing = outputClock }
         var state = GST_STATE_NULL
         var pending = GST_STATE_NULL
         let result = gst_element_get_state(playbin, &state, &pending, Self.clockLimit)

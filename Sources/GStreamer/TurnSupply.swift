@@ -6,6 +6,7 @@ extension Turn {
     func applyPlaying() {
         let playing = wantsToPlay && !isFilling
         if playing && isToRest { return }
+        if playing && pipeline.hasStoodTooLong { return openHere() }
         if isPlaying && !playing { stops = stops.suffix(3) + [Clock.now.monotonic] }
         isPlaying = playing
         pipeline.set(playing: playing)

@@ -151,6 +151,28 @@ func threeParts(_ ending: String) throws -> [Track] { files(try parts(3, ending)
         await sound.stop()
     }
 
+    /// Its client counts on while what was opened stands; by that, the sound would come as much later.
+    @Test func whatWasOpenedAndStoodForAWhileIsHeardAtOnce() async throws {
+        let sound = SoundServer()
+        try await sound.start(devices: ["speakers"])
+        let rig = Rig("stood", sink: "pulsesink server=\(sound.address)")
+        let parts = try threeParts("m4b")
+        _ = try await rig.open(parts, at: .seconds(1))
+        for start in [1.0, 7.0] {
+            let pause = Duration.seconds(3)
+            try await Task.sleep(for: pause)
+            let begin = ContinuousClock.now
+            try await rig.play(until: .seconds(start + 0.1))
+            #expect(ContinuousClock.now - begin < pause / 2)
+            // Into another file, which stands as well.
+            rig.engine.pause(rig.load)
+            rig.engine.seek(rig.load, to: .seconds(7))
+            #expect(try await rig.answer() == .seeked(to: .seconds(7)))
+        }
+        rig.engine.unload()
+        await sound.stop()
+    }
+
     /// It loses count when it is stopped hundreds of times in a second.
     @Test func aStormOfPausesIsFewForTheSoundServer() async throws {
         let sound = SoundServer()
