@@ -73,7 +73,7 @@ public let playerInterface = BusInterface<any PlayerFace>(
         heard("Next", .next),
         heard("Previous", .previous),
         event("Pause") { _ in .pause(.listener) },
-        heard("PlayPause", .toggle),
+        .later("PlayPause") { face, _, reply in face.answer(reply) { face.send(face.shown.playPause) } },
         event("Stop") { _ in .stop },
         heard("Play", .play),
         event("Seek", ["Offset": .int64]) { .seekPart(by: BookTime(microseconds: try $0[0].int64())) },

@@ -79,6 +79,10 @@ public struct PlayerProperties: Sendable {
         }
     }
 
+    /// What PlayPause means to who sees this: where what is wanted is long on its way that shows as a pause, and who
+    /// presses it does not want less of it.
+    public var playPause: Player.Event { status == .playing ? .pause(.listener) : .play }
+
     /// Names of the properties in which this differs from what was shown before.
     public func changes(since old: PlayerProperties) -> [String] {
         var names: [String] = []

@@ -463,8 +463,15 @@ import Testing
             await rig.pass(2)
             #expect(service.shown.status == .paused && service.player.wantsPlay && service.shown.trackID == track)
             #expect(service.partPosition == service.shown.length)
+            // Who presses the key sees a pause, and means that it is to play.
+            service.send(service.shown.playPause)
+            #expect(service.shown.status == .paused && service.player.wantsPlay)
             await rig.pass(9)
             #expect(isAt(other, service) && service.shown.status == .playing && service.drought == nil)
+            service.send(service.shown.playPause)
+            #expect(service.player.phase == .paused)
+            service.send(service.shown.playPause)
+            #expect(service.player.phase == .playing)
         }
     }
 
