@@ -60,11 +60,13 @@ extension Service {
             do throws(ControlError) { try await self.open(entry.item.id, at: nil, as: wish) } catch {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
-                let waits = way == .onward && self.queue.present?.key != entry.key
+                let waits = way == .onward && (self.queue.present?.key != entry.key || self.queue.next != nil)
                 let (role, way) = waits ? ("is next in the queue but ", "; 'dogear next' passes over it") : ("", "")
                 self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)\(way)"
                 self.stuck = entry.key
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
+                // Plasma puts its bar to the start as Next is pressed.
+                self.announce(seeked: true)
                 self.emitStatus()
             }
         }
@@ -80,7 +82,7 @@ extension Service {
     /// within what can still be heard is not meant, unless the other keeps the listener waiting.
     /// - Returns: whether the Player need not know.
     func heedWhileGoing(_ event: Player.Event) -> Bool {
-        guard let heading, !heading.isPresent || player.isUnderWay else { return false }
+        guard let heading, !heading.isPresent || player.isUnderWay else { return passesOverWhatIsStuck(event) }
         let steps = heading.isPresent ? [] : heading.steps
         switch event {
         case .next:
@@ -180,18 +182,39 @@ extension Service {
         (heading, going) = (nil, nil)
     }
 
+    /// What cannot be played is left as a whole, though it have chapters.
+    private func passesOverWhatIsStuck(_ event: Player.Event) -> Bool {
+        guard event == .next, player.phase == .stopped, stuck != nil, stuck == queue.present?.key, queue.next != nil
+        else { return false }
+        follow(.onward)
+        return true
+    }
+
     /// A stopped player goes to another item and stays stopped: play opens it.
     private func stand(at entry: Queue.Entry, _ wish: Wish, _ number: Int) async {
+        await stand(at: entry, wish, paused: player.isSetDown) { player.phase == .stopped && number == goings }
+    }
+
+    /// What is next and cannot be played: play asks for it again.
+    func standBehindAnEnd(at entry: Queue.Entry, _ wish: Wish) async {
+        let ticket = opening
+        await stand(at: entry, wish, paused: true) { player.turning == .rolled && ticket == opening }
+    }
+
+    /// - Parameter isWanted: asked once more before it is shown.
+    private func stand(
+        at entry: Queue.Entry, _ wish: Wish, paused: Bool, if isWanted: @LoopActor () -> Bool
+    ) async {
         let place = (try? await store.place(of: entry.item.id)) ?? nil
         let rate = await rate(of: entry.item)
-        guard player.phase == .stopped, number == goings else { return }
+        guard isWanted() else { return }
         told = place
         let copy = present(entry.item, as: wish)
         rateKey = rate.key
         send(
             .restore(
                 entry.item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
-                paused: player.isSetDown, copy: copy))
+                paused: paused, copy: copy))
     }
 
     /// Returns when the queue is where it is on its way to, also where that changes meanwhile.

@@ -52,7 +52,8 @@ extension Service {
             let writes = try await store.progressWrites()
             let bookmarks = try await store.owedBookmarks()
             sync { $0.restore(stretches, writes, bookmarks, at: time.now) }
-            if let (last, place) = try await lastPresent(), player.phase == .empty {
+            let isStopped = try await store.isStopped()
+            if let (last, place) = try await lastPresent(isStopped: isStopped), player.phase == .empty {
                 let rate = await rate(of: last)
                 var item = last
                 if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
@@ -60,7 +61,6 @@ extension Service {
                 queue.restore(item)
                 adopt(queue.lineup)
                 rateKey = rate.key
-                let isStopped = try await store.isStopped()
                 keptStopped = isStopped
                 send(
                     .restore(
@@ -74,11 +74,18 @@ extension Service {
     }
 
     /// What the queue stood at, heard or not yet; else what was heard last.
-    private func lastPresent() async throws(StoreError) -> (Item, Place?)? {
+    private func lastPresent(isStopped: Bool) async throws(StoreError) -> (Item, Place?)? {
         guard let present = queue.present?.item else {
             return try await store.lastPlayed().map { ($0.item, $0.place) }
         }
-        return (try await store.item(present.id) ?? present, try await store.place(of: present.id))
+        let place = try await store.place(of: present.id)
+        // It was played to its end, and what is next was on its way.
+        if !isStopped, place?.isFinished ?? false, let next = queue.next {
+            queue.begin(next.item, next.key, .onward)
+            store.post(.queue(queue))
+            return (try await store.item(next.item.id) ?? next.item, try await store.place(of: next.item.id))
+        }
+        return (try await store.item(present.id) ?? present, place)
     }
 
     /// All that commands may ask for is there, and those that came before are answered.

@@ -96,6 +96,10 @@ internal import Terminal
         standstill = now?.why
         // Else it is the answer.
         guard let now, service.answering == 0 else { return }
+        // Why it does not play is told with what to do about it, again where that was long ago.
+        if let account = service.shelves.accounts.first(where: { $0.isSignedOut && service.isAffair(of: $0.id) }) {
+            return signedOut(account)
+        }
         tell(title: now.title, now.why)
     }
 

@@ -91,7 +91,7 @@ extension Service {
             taken = queue
         } catch {
             if left == nil, resumes(displaced, plays: byHand, ticket) { throw ControlError(error) }
-            if ticket == opening { goOnWithout(id, error, as: wish, isTold: wish.turns || left != nil) }
+            if ticket == opening { await goOnWithout(id, error, as: wish, isTold: wish.turns || left != nil) }
             await goBack(to: left, from: nil, ticket)
             if ticket == opening { nothingCame(of: ControlError(error)) }
             resumes(displaced, plays: byHand, ticket)
@@ -145,7 +145,7 @@ extension Service {
     }
 
     /// What was asked for cannot be played: the player does what it would have done by itself before, or stops.
-    private func goOnWithout(_ id: ItemID, _ error: SourceError, as wish: Wish, isTold: Bool) {
+    private func goOnWithout(_ id: ItemID, _ error: SourceError, as wish: Wish, isTold: Bool) async {
         let effect = putOff
         putOff = nil
         if case .ranOut(let last)? = effect {
@@ -156,6 +156,10 @@ extension Service {
         // What follows an end and cannot be played is told, and nothing else plays in its place.
         let follows = wish.way == .onward || wish.way == .instead || wish.key != nil && wish.key == queue.next?.key
         if player.turning == .rolled, !follows, goesOnBehindAnEnd(effect) { return }
+        if player.turning == .rolled, let entry = queue.entries.first(where: { $0.key == wish.key }) {
+            failure = ControlError(error)
+            return await standBehindAnEnd(at: entry, wish)
+        }
         if player.turning != .rolled, let effect { return goOn(effect) }
         failed(id, error, isTold: isTold)
     }

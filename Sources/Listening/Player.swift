@@ -118,6 +118,8 @@ public struct Player: Sendable {
     var landed: (place: BookTime, at: Moment)?
     /// A place the listener chose while the source was asked.
     var chosen: BookTime?
+    /// A speed the listener chose for what is on its way.
+    public internal(set) var chosenRate: Double?
     /// The item was played to its end; playing again starts at its beginning.
     public internal(set) var isFinished = false {
         didSet { if isFinished { isLeft = false } }
@@ -241,7 +243,8 @@ extension Player {
         case serverAnswers
         /// Its account was logged in to again, or out of: what went wrong with it is nobody's affair any more.
         case accountChanged
-        /// Known from the journal at start, or gone to while stopped: can be resumed, is not loaded.
+        /// Known from the journal at start, gone to while stopped, or behind an end what is next and cannot be played: can
+        /// be resumed, is not loaded.
         /// `paused`: see ``Player/isSetDown``.
         case restore(Item, at: BookTime, rate: Double, finished: Bool, paused: Bool, copy: Int = 0)
         /// The queue changed.

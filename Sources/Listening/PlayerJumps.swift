@@ -111,8 +111,9 @@ extension Player {
         guard wanted.isFinite else { return [] }
         if wanted == 0 { return pause(now) }
         let wanted = wanted.clamped(to: Self.rates)
+        if isChosen, isUnderWay { chosenRate = wanted }
         // What is chosen once more is chosen all the same: it may have been another's before.
-        let remember: [Effect] = isChosen ? item.map { [.rememberRate($0.id, wanted)] } ?? [] : []
+        let remember: [Effect] = isChosen && !isUnderWay ? item.map { [.rememberRate($0.id, wanted)] } ?? [] : []
         guard wanted != rate else { return remember }
         rate = wanted
         switch phase {

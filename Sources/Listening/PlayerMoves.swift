@@ -15,6 +15,10 @@ extension Player {
         if woken == nil || !onlyWakes(event) {
             effects += event == .tick && isSleepDue ? fallAsleep(now) : act(on: event, now, engine)
         }
+        if let chosenRate, !isUnderWay {
+            if let item { effects.append(.rememberRate(item.id, chosenRate)) }
+            self.chosenRate = nil
+        }
         return effects + settleSleep(now, wantedPlay: wantedPlay)
     }
 
@@ -97,7 +101,7 @@ extension Player {
         if case .opening(let pressed) = phase { wanted = pressed }
         let comesBack = isBuffering && self.item?.id == item.id
         let chosen = self.item?.id == item.id ? chosen : nil
-        settle(item, at: chosen ?? place, rate: rate)
+        settle(item, at: chosen ?? place, rate: chosenRate ?? rate)
         isBuffering = comesBack
         load = load.next
         phase = .loading(play: wanted)
@@ -155,6 +159,7 @@ extension Player {
         guard case .opening(let play) = phase else { return [] }
         if mayReturn, play, failures > 0, let item { return retry(item, play: play) }
         phase = item == nil ? .empty : .stopped
+        setDown()
         isBuffering = false
         failures = 0
         return []
@@ -163,14 +168,16 @@ extension Player {
     private mutating func restore(
         _ item: Item, at place: BookTime, rate: Double, finished: Bool, paused: Bool, copy: Int
     ) -> [Effect] {
-        guard phase == .empty || phase == .stopped else { return [] }
+        guard phase == .empty || phase == .stopped || turning == .rolled else { return [] }
         isWhole = false
         self.copy = copy
         settle(item, at: finished && place >= item.duration ? .zero : place, rate: rate)
         isFinished = finished
         isLeft = paused
-        let effects: [Effect] = phase == .stopped ? [.seeked] : []
+        let effects: [Effect] = phase == .empty ? [] : [.seeked]
         phase = .stopped
+        turn = nil
+        failures = 0
         return effects
     }
 
@@ -251,6 +258,9 @@ extension Player {
         }
         return effects + [.unload, .close(item.id)]
     }
+
+    /// What does not play was not stopped by anyone: it is there to be played again.
+    private mutating func setDown() { isLeft = isLeft || !isFinished }
 
     /// Nothing is loaded any more; the place stays.
     mutating func unloaded() {
@@ -403,6 +413,7 @@ extension Player {
         let play = wantsPlay
         let failures = failures
         unloaded()
+        setDown()
         self.failures = failures
         effects.append(.unload)
         error = failure.sentence

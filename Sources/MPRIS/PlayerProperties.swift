@@ -14,7 +14,7 @@ public struct PlayerProperties: Sendable {
     public private(set) var volume: Double
     public private(set) var loop: Queue.Loop
     public private(set) var isShuffled: Bool
-    public let rate: Double
+    public private(set) var rate: Double
     public let canGoNext: Bool
     public let canGoPrevious: Bool
     public let canPlay: Bool
@@ -38,6 +38,7 @@ public struct PlayerProperties: Sendable {
         if let previous, isBrief || player.turning != nil {
             // One item gives way to another. What was heard to its end still shows until the next one is heard.
             self = previous
+            rate = player.chosenRate ?? rate
             if player.turning == .rolled, status != .stopped {
                 status = player.wantsPlay && !isDry ? .playing : .paused
             } else if !isBrief, status == .playing {

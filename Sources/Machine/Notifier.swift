@@ -40,6 +40,8 @@ public struct Notice: Sendable {
     private struct Subject {
         /// Under which it is shown: nil until the desktop has said so.
         var number: UInt32?
+        /// It lies in a list by now, and is on nobody's screen.
+        var isExpired = false
         /// What to do about its buttons.
         var act: @LoopActor (String) -> Void
         /// Its number is awaited; what is asked for meanwhile waits for it, and of that the last counts.
@@ -78,6 +80,8 @@ public struct Notice: Sendable {
             return
         }
         listen()
+        // Plasma changes one that lies in its list there, and shows nothing.
+        if subjects[subject]?.isExpired == true { withdraw(subject) }
         let number = subjects[subject]?.number
         subjects[subject] = Subject(number: number, act: act)
         // No `await`: a button pressed at once would be heard before its number is known.
@@ -144,9 +148,11 @@ public struct Notice: Sendable {
 
     private func closed(_ values: [Value]) {
         guard values.count == 2, let number = try? values[0].uint32(), let why = try? values[1].uint32() else { return }
-        // Its time is over, and it lies in a list of those.
-        if why == Self.expired { return }
         guard let subject = subjects.first(where: { $0.value.number == number })?.key else { return }
+        if why == Self.expired {
+            subjects[subject]?.isExpired = true
+            return
+        }
         if subjects[subject]?.isSent == true { subjects[subject]?.number = nil } else { subjects[subject] = nil }
     }
 

@@ -14,11 +14,12 @@ public enum Clean {
         return String(scalars.trimmingSpaces())
     }
 
-    /// A message, which begins small and ends open, for where it stands by itself.
+    /// A message, which begins small and ends open, for where it stands by itself. An address stays as it is.
     public static func sentence(_ message: String) -> String {
         let text = line(message)
         let ends = text.last.map { $0.isLetter || $0.isNumber || "'\")".contains($0) } ?? false
-        return text.prefix(1).uppercased() + text.dropFirst() + (ends ? "." : "")
+        let isAddress = text.prefix { $0 != " " }.contains("://")
+        return (isAddress ? text.prefix(1) : text.prefix(1).uppercased()[...]) + text.dropFirst() + (ends ? "." : "")
     }
 
     /// In paragraphs: as ``line(_:)``, each on its own. Several empty lines become one.

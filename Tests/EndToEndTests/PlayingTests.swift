@@ -30,7 +30,7 @@ import Testing
             try await house.done("stop")
             #expect(try await house.dogear("play", "tidebook").code == 1)
             let none = try await house.status()
-            #expect(none.state == .stopped && none.error?.contains("no longer there") == true, "\(none)")
+            #expect(none.state == .paused && none.error?.contains("no longer there") == true, "\(none)")
         }
     }
 

@@ -466,8 +466,13 @@ import Testing
             // Who presses the key sees a pause, and means that it is to play.
             service.send(service.shown.playPause)
             #expect(service.shown.status == .paused && service.player.wantsPlay)
+            service.send(.rate(1.75))
+            #expect(service.shown.rate == 1.75)
             await rig.pass(9)
             #expect(isAt(other, service) && service.shown.status == .playing && service.drought == nil)
+            #expect(service.shown.rate == 1.75 && rig.life.engine.rate == 1.75)
+            let rate = try await rig.life.store.rate(among: [#require(service.queue.played.last).item.id])
+            #expect(rate?.rate == nil, "the speed of what is over stays")
             service.send(service.shown.playPause)
             #expect(service.player.phase == .paused)
             service.send(service.shown.playPause)

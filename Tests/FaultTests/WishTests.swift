@@ -189,6 +189,67 @@ extension BetweenTests {
         }
     }
 
+    /// The first of what waits is not there, for whoever asks for the item or for it to be played.
+    @LoopActor private func stuck(_ endpoint: Endpoint, _ body: (Rig, Service) async throws -> Void) async throws {
+        try await linedUp { rig, service in
+            service.send(.seek(to: .seconds(book.length - 3)))
+            rig.proxy.fail(endpoint, .status(404), times: 2)
+            await rig.pass(10)
+            #expect(service.queueTrouble?.contains("; 'dogear next' passes over it") == true, "\(endpoint)")
+            try await body(rig, service)
+        }
+    }
+
+    /// The finished one is not begun again instead.
+    @LoopActor @Test(arguments: [Endpoint.item, .play]) func theQueueStandsAtWhatCannotBePlayedNext(
+        _ endpoint: Endpoint
+    ) async throws {
+        @LoopActor func isSetDown(_ service: Service, at thing: Thing) -> Bool {
+            service.player.item?.duration == .seconds(thing.length) && service.player.isSetDown
+                && service.shown.status == .paused && service.queue.played.map(\.item.duration.seconds) == [book.length]
+        }
+        try await stuck(endpoint) { rig, service in
+            #expect(isSetDown(service, at: other))
+            // It is asked for again, in vain and then not.
+            service.send(service.shown.playPause)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isSetDown(service, at: other) && service.statusReport().error != nil)
+            service.send(service.shown.playPause)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(other, service) && service.statusReport().error == nil)
+        }
+        try await stuck(endpoint) { rig, service in
+            service.send(.next)
+            await rig.settle()
+            #expect(service.player.item?.duration == .seconds(Thing.all[4].length))
+            #expect(service.shown.status == .paused && service.queueTrouble == nil)
+            rig.proxy.clear()
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(Thing.all[4], service))
+        }
+        try await stuck(endpoint) { rig, service in
+            try await rig.kill()
+            #expect(isSetDown(rig.service, at: other), "after a restart too")
+        }
+    }
+
+    @LoopActor @Test func whatIsNextIsWhatIsOfferedAfterARestartBehindAnEnd() async throws {
+        try await atAnEnd { rig, _ in
+            try await rig.kill()
+            let service = rig.service
+            #expect(service.player.item?.duration == .seconds(other.length) && service.player.isSetDown)
+            #expect(service.queue.played.map(\.item.duration.seconds) == [book.length])
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(5)
+            #expect(isAt(other, service) && service.queue.items.map(\.duration.seconds) == [Thing.all[4].length])
+        }
+    }
+
     @LoopActor @Test func theStatusAtAnEndIsWhatTheDesktopIsShown() async throws {
         try await atAnEnd { rig, service in
             #expect(service.statusReport().position == book.length)

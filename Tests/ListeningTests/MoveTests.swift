@@ -310,6 +310,21 @@ private struct Ring {
         #expect(desk.send(.stop) == [])
     }
 
+    /// Who pressed play finds it there to be pressed again.
+    @Test(arguments: [false, true]) func whatDoesNotPlayIsPaused(isLoaded: Bool) {
+        var desk = back(paused: false)
+        desk.send(.play)
+        if isLoaded {
+            desk.send(.open(plain, at: .seconds(50), play: true, rate: 1))
+            desk.report(.failed(.noSink(reason: "there is none")))
+        } else {
+            desk.send(.openFailed("it is gone", mayReturn: false))
+        }
+        #expect(desk.player.isSetDown && desk.position == 50 && desk.player.error != nil)
+        desk.send(.stop)
+        #expect(!desk.player.isSetDown)
+    }
+
     @Test func whoPausesBeforeItIsThereFindsItPaused() {
         var desk = back(paused: false)
         #expect(desk.send(.play) == [.reopen(plain.id, at: .seconds(50), play: true, after: .zero)])

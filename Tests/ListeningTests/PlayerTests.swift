@@ -531,6 +531,23 @@ func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
         #expect(desk.send(.volume(.infinity)) == [])
     }
 
+    @Test func aSpeedChosenOnTheWayIsThatOfWhatComes() {
+        var desk = Desk()
+        desk.open(emma)
+        desk.send(.rate(1.5))
+        desk.send(.opening(play: true, turns: true))
+        #expect(desk.send(.rate(2)) == [], "not that of what is left")
+        let effects = desk.send(.open(plain, at: .zero, play: true, rate: 1.25))
+        #expect(effects == [.load(desk.player.load, plain.tracks, at: .zero, rate: 2, volume: 1)])
+        desk.report(.ready(at: .zero))
+        #expect(desk.effects.contains(.rememberRate(plain.id, 2)) && desk.player.rate == 2)
+        // What does not come leaves it to what is there.
+        desk.send(.opening(play: true))
+        desk.send(.rate(3))
+        #expect(desk.send(.openFailed("gone", mayReturn: false)).contains(.rememberRate(plain.id, 3)))
+        #expect(desk.player.rate == 3 && desk.player.chosenRate == nil)
+    }
+
     @Test func itemsWithoutChaptersSkip() {
         var desk = Desk()
         desk.open(plain)

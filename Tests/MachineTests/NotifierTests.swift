@@ -61,6 +61,13 @@ import Testing
             try await until("that was heard") { desk.shown.count == 2 }
             notifier.withdraw("login")
             try await until("it is gone") { desk.closed == [1] }
+            // Nor would what replaces it there be seen.
+            try desk.expire(2)
+            notifier.show(Notice("third", title: "Later", body: ""))
+            try await until("that was heard") { desk.shown.count == 3 }
+            notifier.show(Notice("other", title: "Again", body: ""))
+            try await until("it is shown anew") { desk.shown.count == 4 && desk.closed == [1, 2] }
+            #expect(desk.shown[3].replaces == 0)
             desk.leave()
         }
     }

@@ -12,6 +12,8 @@ struct CleanTests {
     }
 
     @Test func paragraphsStayParagraphs() {
+        #expect(Clean.sentence("it is gone") == "It is gone.")
+        #expect(Clean.sentence("http://h/x.mp3 says 404") == "http://h/x.mp3 says 404.")
         #expect(Clean.paragraphs("One.\n\n\n\u{1B}Two.\n") == ["One.", "", "Two."])
     }
 
