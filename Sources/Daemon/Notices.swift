@@ -9,7 +9,7 @@ internal import Terminal
 
 /// The few things a listener is told without having asked, where the desktop shows notifications and the setting wants
 /// it: that a server needs a new login, that it has not got what was heard for a day, that listening is about to end, and
-/// why nothing plays, where that was not told to whoever asked for it.
+/// why nothing plays, or not yet, where that was not told to whoever asked for it.
 @LoopActor final class Notices {
     private enum Subject {
         static let unsent = "unsent"
@@ -36,7 +36,13 @@ internal import Terminal
     private struct Trouble {
         /// What was loaded then.
         let item: ItemID?
+        /// It may come yet.
+        var isWait = false
     }
+
+    /// So many times ``Service/patience`` a listener who pressed a key waits without a word.
+    private static let longWait = 12.0
+    private var wait: LoopTimer?
 
     private enum SleepNotice {
         case none
@@ -76,10 +82,34 @@ internal import Terminal
     }
 
     /// In the place of what was told before, and of why nothing plays.
-    private func tell(title: String, _ why: String) {
+    private func tell(title: String, _ why: String, isWait: Bool = false) {
         standstill = service.standstill?.why
-        shownTrouble = Trouble(item: service.player.item?.id)
+        shownTrouble = Trouble(item: service.player.item?.id, isWait: isWait)
         show(Notice(Subject.trouble, title: title, body: Clean.sentence(why)))
+    }
+
+    /// What is to be heard may be long on its way, and no key or widget shows that anything comes.
+    private func lookAtWait() {
+        guard service.isAwaited else {
+            wait?.cancel()
+            wait = nil
+            if shownTrouble?.isWait ?? false, service.player.state != .playing { withdrawTrouble() }
+            return
+        }
+        guard wait == nil else { return }
+        wait = service.time.timer(after: .seconds(service.patience.seconds * Self.longWait)) {
+            // Who asked in a terminal was told.
+            guard self.service.answering == 0, let title = self.service.awaited else { return }
+            self.tell(
+                title: "'\(title)' is on its way",
+                "it has not come yet; it plays as soon as it does, and 'dogear doctor' tells what is slow", isWait: true
+            )
+        }
+    }
+
+    private func withdrawTrouble() {
+        shownTrouble = nil
+        notifier.withdraw(Subject.trouble)
     }
 
     /// What was to play may stand still, or go on. Keys and widgets show nothing of why.
@@ -89,9 +119,9 @@ internal import Terminal
         if let shownTrouble, now == nil,
             service.player.state == .playing || shownTrouble.item != service.player.item?.id
         {
-            self.shownTrouble = nil
-            notifier.withdraw(Subject.trouble)
+            withdrawTrouble()
         }
+        lookAtWait()
         guard now?.why != standstill else { return }
         standstill = now?.why
         // Else it is the answer.

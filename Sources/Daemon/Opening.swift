@@ -15,6 +15,8 @@ struct Waiter {
 struct Finding {
     let ticket: Int
     let timer: LoopTimer
+    /// Whatever was on before.
+    let plays: Bool
     /// Its title, once it takes longer than a listener expects.
     var title: String?
     /// Played or paused by hand before it was found; nil: neither.
@@ -61,7 +63,7 @@ extension Service {
         var (asked, byHand): (Bool?, Bool?)
         defer { if retreat == ticket { retreat = nil } }
         do throws(SourceError) {
-            beginFinding(id, title, ticket)
+            beginFinding(id, title, ticket, plays: wish.plays)
             defer {
                 if let finding, finding.ticket == ticket { byHand = finding.byHand }
                 endFinding(ticket)
@@ -195,7 +197,7 @@ extension Service {
         return try await source.open(found)
     }
 
-    private func beginFinding(_ id: ItemID, _ title: String?, _ ticket: Int) {
+    private func beginFinding(_ id: ItemID, _ title: String?, _ ticket: Int, plays: Bool) {
         finding?.timer.cancel()
         let timer = time.timer(after: patience) {
             Task { @LoopActor in
@@ -205,7 +207,7 @@ extension Service {
                 self.emitStatus()
             }
         }
-        finding = Finding(ticket: ticket, timer: timer)
+        finding = Finding(ticket: ticket, timer: timer, plays: plays)
     }
 
     private func endFinding(_ ticket: Int) {

@@ -41,6 +41,15 @@ extension Service {
         return ("'\(item.title)' does not play", why)
     }
 
+    /// Playing is wanted, and nothing is heard.
+    var isAwaited: Bool {
+        if player.wantsPlay { return player.isUnderWay || player.isBuffering }
+        return finding.map { $0.byHand ?? $0.plays } ?? heading?.plays ?? false
+    }
+
+    /// Its title.
+    var awaited: String? { isAwaited ? finding?.title ?? heading?.entry.item.title ?? player.item?.title : nil }
+
     /// What neither passes by itself nor is the other's affair.
     private var lasting: String? {
         let sentences = [shelves.trouble, notice].compactMap(\.self)

@@ -81,7 +81,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
             Declaration(
                 .flag, .flag(true),
                 "Show a notification when a server wants a new login, has not got what was heard for a day, the sleep "
-                    + "timer is about to end, or playing ends in an error")
+                    + "timer is about to end, or playing ends in an error or is long in coming")
         case .sink:
             Declaration(
                 .text, .text(""),

@@ -245,6 +245,32 @@ import Testing
         }
     }
 
+    /// Who pressed a key sees nothing of it.
+    @Test func whatIsLongOnItsWayIsTold() async throws {
+        try await House.signedIn(extra: ["DOGEAR_PATIENCE": "0.1"]) { house, _ in
+            try await house.done("play", "tidebook")
+            try await house.done("stop")
+            let desk = try await FakeNotifications(on: house.bus.address)
+            for isStopped in [false, true] {
+                let (count, gate) = (await desk.shown.count, StandInGate())
+                house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
+                try await house.playerctl("play")
+                let told = try await eventually("a notification") { await desk.shown.dropFirst(count).first }
+                #expect(
+                    told.title == "'Tidebook' is on its way" && told.body.hasPrefix("It has not come yet"), "\(told)")
+                if isStopped { try await house.playerctl("stop") }
+                house.server.clearFaults()
+                gate.release()
+                if !isStopped { try await house.status("playing") { $0.state == .playing } }
+                _ = try await eventually("it to go") { await desk.closed.last == told.number ? true : nil }
+                try await house.done("stop")
+            }
+            #expect(await desk.shown.count == 2)
+            #expect(await desk.closed.count == 2)
+            await desk.leave()
+        }
+    }
+
     @Test func anEndedLoginIsTold() async throws {
         try await House.signedIn { house, daemon in
             let desk = try await FakeNotifications(on: house.bus.address)
