@@ -48,20 +48,40 @@ struct FilesSource: Source {
         try? await store.write(.place(place), .item(item))
     }
 
-    /// The place in what was there before its content changed.
+    /// The place in what was there before its content changed. What was finished is not where more of it has come.
     private func inherited(_ item: Item) async -> Place? {
         guard let url = item.url, (try? await store.place(of: item.id)) == .some(nil),
-            let old = (try? await store.played(at: url, besides: item.id)) ?? nil, !old.place.isFinished,
-            let place = item.place(from: old.item, old.place.position)
+            let old = (try? await store.played(at: url, besides: item.id)) ?? nil, item.isSuccessor(of: old.item)
         else { return nil }
-        return Place(item: item.id, position: place, duration: item.duration, updated: old.place.updated)
+        await inherit(item, from: old.item)
+        let isOver = old.place.isFinished
+        let position = item.place(from: old.item, isOver ? old.item.duration : old.place.position)
+        guard let place = position ?? (isOver ? item.duration : nil) else { return nil }
+        return Place(
+            item: item.id, position: place, duration: item.duration, isFinished: position == nil,
+            updated: old.place.updated)
+    }
+
+    /// What else the listener has put to what was there before. It is known by the new name from now on.
+    private func inherit(_ item: Item, from old: Item) async {
+        var entries: [Entry] = []
+        if let rate = (try? await store.rate(among: [old.id])) ?? nil { entries.append(.rate(item.id, rate.rate)) }
+        for bookmark in (try? await store.bookmarks(of: old.id)) ?? [] {
+            guard let time = item.place(from: old, bookmark.time) else { continue }
+            entries.append(.removeBookmark(bookmark.id))
+            entries.append(
+                .bookmark(
+                    Bookmark(
+                        item: item.id, time: time, title: bookmark.title, created: bookmark.created, made: bookmark.made
+                    )))
+        }
+        if !entries.isEmpty { try? await store.write(entries) }
     }
 
     /// What was asked for has changed, and is still the same to a listener.
     private func isSuccessor(_ item: Item, of id: ItemID) async -> Bool {
-        guard let old = (try? await store.item(id)) ?? nil, let place = (try? await store.place(of: id)) ?? nil else {
-            return false
-        }
+        guard let old = (try? await store.item(id)) ?? nil, item.isSuccessor(of: old) else { return false }
+        guard let place = (try? await store.place(of: id)) ?? nil, !place.isFinished else { return true }
         return item.place(from: old, place.position) != nil
     }
 

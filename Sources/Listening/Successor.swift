@@ -4,7 +4,7 @@ extension Item {
     /// - Returns: nil where it is something else. Where what was heard is gone, the start of what came behind it; nil if that is
     ///   gone as well.
     public func place(from old: Item, _ place: BookTime) -> BookTime? {
-        guard kind == old.kind, isLike(old), let index = old.tracks.lastIndex(where: { $0.start <= place }) else {
+        guard isSuccessor(of: old), let index = old.tracks.lastIndex(where: { $0.start <= place }) else {
             return nil
         }
         for before in old.tracks[index...] {
@@ -12,8 +12,16 @@ extension Item {
             guard let now = tracks.first(where: { $0.audio == before.audio }), offset < now.duration else { continue }
             return now.start + offset
         }
-        return nil
+        // Heard to the end that it had then.
+        guard let last = tracks.firstIndex(where: { $0.audio == old.tracks.last?.audio }), last + 1 < tracks.count
+        else {
+            return nil
+        }
+        return tracks[last + 1].start
     }
+
+    /// This is what became of it, wherever the listener was.
+    public func isSuccessor(of old: Item) -> Bool { kind == old.kind && isLike(old) }
 
     /// Most of what there was is there as it was, or has grown under its old title; under that title any of it will do: who
     /// has heard a file may delete it.

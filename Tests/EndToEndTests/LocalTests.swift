@@ -172,6 +172,45 @@ import Testing
         }
     }
 
+    /// A file comes into the folder that was heard to its end, and what the listener has put to it comes along.
+    @Test func whatGrowsBehindItsEndGoesOnFromThere() async throws {
+        try await House.with(keyring: .absent) { house in
+            let folder = try rooms(in: house)
+            let late = "\(house.home)/late.flac"
+            try FileManager.default.moveItem(atPath: "\(folder)/03.flac", toPath: late)
+            try await house.daemon()
+            try await house.done("play", folder, "--at", "20")
+            try await house.done("speed", "1.5")
+            try await house.done("bookmark", "the door")
+            let end = try await house.status().duration
+            try FileManager.default.moveItem(atPath: late, toPath: "\(folder)/03.flac")
+            try await house.done("seek", "\(Int(end) - 3)")
+            try await house.status("over") { $0.state == .stopped }
+            try await house.done("play")
+            let back = try await house.status("playing") { $0.state == .playing }
+            #expect(back.duration > end + 10 && (end - 0.1..<end + 10).contains(back.position), "\(back)")
+            #expect(back.rate == 1.5)
+            #expect(try await house.done("bookmarks").contains("the door"))
+        }
+    }
+
+    /// What waits, and was never played, is what it was under other tags.
+    @Test func whatIsRetaggedInTheQueueIsPlayed() async throws {
+        try await House.with(keyring: .absent) { house in
+            let folder = try rooms(in: house)
+            try await house.daemon()
+            try await house.done("play", "\(folder)/01.mp3", "--at", "17")
+            let late = "\(house.home)/late.flac"
+            try FileManager.default.copyItem(atPath: "\(folder)/03.flac", toPath: late)
+            try await house.done("queue", "add", late)
+            try Sounds.run([
+                "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-i", "\(folder)/03.flac", "-c", "copy", "-metadata",
+                "title=Another Name", late,
+            ])
+            try await house.status("what waited") { $0.item?.title == "Another Name" && $0.state == .playing }
+        }
+    }
+
     /// The same files, and another timeline: the disk was too slow for one of them the first time.
     @Test func aFileThatCouldNotBeReadBeforeMovesNoPlace() async throws {
         try await House.with(keyring: .absent) { house in
