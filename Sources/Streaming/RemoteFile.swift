@@ -87,7 +87,7 @@ internal import Listening
                 let deadline = ContinuousClock.now + .seconds(limits.measuring)
                 repeat {
                     try await Task.sleep(for: .seconds(limits.patience))
-                } while self?.isMeasuring ?? false && .now < deadline
+                } while self?.mayComeToAnEnd ?? false && .now < deadline
                 self?.giveUp(number)
             }
             steer()
@@ -135,6 +135,13 @@ internal import Listening
 
     /// The whole comes without saying how much it is.
     private var isMeasuring: Bool { transfers.contains { $0.end == nil && $0.next > 0 } }
+
+    private var mayComeToAnEnd: Bool {
+        transfers.contains { transfer in
+            transfer.end == nil
+                && Double(transfer.next) > limits.broadcast * ((.now - transfer.started) / .seconds(1))
+        }
+    }
 
     // MARK: What to fetch
 

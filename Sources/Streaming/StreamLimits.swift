@@ -21,9 +21,12 @@ public struct StreamLimits: Hashable, Sendable {
     public var longestRetryAfter = 30.0
     /// How long to try until the size of a file that was never seen must be known.
     public var patience = 10.0
-    /// How long, and how many bytes, to wait for the end of what does not say how long it is: it may have none.
-    public var measuring = 120.0
+    /// How long, and how many bytes, to wait for the end of what does not say how long it is: it may have none. A command
+    /// that asks for it is waited for no longer than two minutes.
+    public var measuring = 100.0
     public var largestUnsized: Int64 = 4 << 30
+    /// Bytes in a second: what comes no faster is sent as it is heard, or would take as long.
+    public var broadcast = 48_000.0
     /// What is kept on disk is recorded each time so many bytes were added.
     public var recorded: Int64 = 4 << 20
 
