@@ -43,12 +43,17 @@ public enum PrivateFiles {
 
     /// The whole file, or nil if there is none.
     public static func read(_ path: String) throws(FolderError) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        // A pipe would be waited for until somebody writes into it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw FolderError(path: path, code: errno)
         }
         defer { close(descriptor) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+            throw .unusable(path: path, reason: "it is a pipe, not a file")
+        }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {

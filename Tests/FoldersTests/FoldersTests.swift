@@ -86,6 +86,16 @@ import Testing
         }
     }
 
+    @Test func aPipeIsNotWaitedFor() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/config.toml"
+            try #require(mkfifo(path, 0o600) == 0)
+            #expect(throws: FolderError.unusable(path: path, reason: "it is a pipe, not a file")) {
+                try PrivateFiles.read(path)
+            }
+        }
+    }
+
     @Test func aFullDiskIsSaidInItsOwnWords() {
         #expect(FolderError(path: "/x", code: ENOSPC) == .full(path: "/x"))
         #expect(FolderError.full(path: "/x").description.contains("space"))
