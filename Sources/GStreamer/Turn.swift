@@ -50,6 +50,8 @@ final class Turn {
     /// What the pipeline was told last, and when it was told to stand, the last four times: microseconds, monotonic.
     var isPlaying = false
     var stops: [Int64] = []
+    /// Where and when sound last began; microseconds, monotonic.
+    var begun: (place: BookTime, at: Int64)?
     var resting: ThreadTimer?
     /// Looks at the clock a moment after sound goes on.
     var clockCheck: ThreadTimer?

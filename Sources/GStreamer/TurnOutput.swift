@@ -64,9 +64,15 @@ extension Turn {
         clockCheck = post(.clockDue, after: .milliseconds(250))
     }
 
-    /// Opens the output anew, with a new clock, where the sound was.
+    /// Opens the output anew, with a new clock, where the sound was: as far as it can have come since it began.
     func checkClock() {
-        if isPlaying, pipeline.clockHasRunAway() { openHere() }
+        guard isPlaying, pipeline.clockHasRunAway() else { return }
+        let here = needle.position ?? needle.reel.tracks[needle.track].start
+        let most = begun.map { begun in
+            let passed = BookTime(microseconds: Clock.now.monotonic - begun.at)
+            return begun.place + .seconds(passed.seconds * pipelineRate)
+        }
+        open(needle.reel.spot(at: min(here, most ?? here)), for: .goOn)
     }
 
     /// With another decoder.

@@ -9,6 +9,7 @@ extension Turn {
         if playing && pipeline.hasStoodTooLong { return openHere() }
         if isPlaying && !playing { stops = stops.suffix(3) + [Clock.now.monotonic] }
         isPlaying = playing
+        if playing { begun = needle.position.map { ($0, Clock.now.monotonic) } }
         pipeline.set(playing: playing)
         needle.runs(at: playing ? pipelineRate : nil)
         beginVigil()
