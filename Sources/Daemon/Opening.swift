@@ -182,7 +182,7 @@ extension Service {
         guard let left, ticket == opening, player.phase == .stopped else { return }
         log.notice("what was asked for cannot be played; what was there before goes on")
         if let taken {
-            line { queue in
+            lineQuietly { queue in
                 // What the listener has changed since stays changed.
                 if queue == taken { queue = left.queue } else { queue.undo(to: left.queue) }
             }

@@ -39,6 +39,11 @@ extension Service {
         turnAwayFromWhatIsGone()
     }
 
+    /// The same, where another item is about to be shown: with this one it would be wrong.
+    func lineQuietly(_ change: (inout Queue) -> Void) {
+        if changed(change) { adopt(queue.lineup) }
+    }
+
     private func changed(_ change: (inout Queue) -> Void) -> Bool {
         var new = queue
         change(&new)
@@ -72,13 +77,12 @@ extension Service {
     func present(_ item: Item, as wish: Wish) -> Int {
         (queueTrouble, stuck) = (nil, nil)
         if heading?.entry.key == wish.key { heading?.isPresent = true }
-        let isNews = changed { queue in
+        lineQuietly { queue in
             for step in wish.passing where queue.has(step.entry) {
                 queue.begin(step.entry.item, step.entry.key, step.way)
             }
             queue.begin(item, wish.key, wish.way, playlist: wish.playlist)
         }
-        if isNews { adopt(queue.lineup) }
         return queue.present?.copy ?? 0
     }
 
