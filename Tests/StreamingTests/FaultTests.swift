@@ -208,6 +208,18 @@ import Testing
         }
     }
 
+    /// A radio that does not say that it is one.
+    @Test func whatComesNoFasterThanItIsHeardIsNotWaitedFor() async throws {
+        try await withTemporaryFolder { folder in
+            let remote = try Remote(file) { _ in .unending(after: 50_000) }
+            var limits = hasty
+            limits.patience = 2
+            let begin = ContinuousClock.now
+            await #expect(throws: endless) { try await shelf(folder, limits).reader(of: remote.stream()).size() }
+            #expect(ContinuousClock.now - begin < .seconds(limits.measuring / 2))
+        }
+    }
+
     private let endless = EngineFailure.other(
         reason: "127.0.0.1 sends a broadcast, or something else without an end: dogear plays what has one")
     private let unmeasured = EngineFailure.other(

@@ -27,6 +27,8 @@ final class Remote: Sendable {
         case unsized
         /// The same, and its end is that of the connection, after so many bytes.
         case unframed(after: Int, broadcast: Bool = false)
+        /// The same, and after so many bytes nothing more comes.
+        case unending(after: Int)
         /// No ranges for who asks for them, and a part for who does not.
         case contrary
         /// More than was announced, and other bytes than those asked for.
@@ -122,6 +124,9 @@ final class Remote: Sendable {
             let name = isBroadcast ? "icy-name: The Night\r\n" : ""
             let head = "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\(name)Connection: close\r\n\r\n"
             return .bytes(Array(head.utf8) + file.bytes.prefix(after))
+        case .unending(let after):
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nConnection: close\r\n\r\n"
+            return .stall(after: Array(head.utf8) + file.bytes.prefix(after))
         case .elsewhere: range = range.map { max(0, $0.lowerBound - 7)..<$0.upperBound }
         }
         var bytes: [UInt8]
