@@ -250,6 +250,7 @@ final class Turn {
             if pipeline.isHeldUpBySink { return failUnanswered() }
             // A reader says itself when there is no hope.
             if crate.feed?.want != nil { return beginPatience() }
+            if !awaitsDisk, !pipeline.sinkAnswers { return failUnanswered() }
             let reason = awaitsDisk ? "its disk does not answer" : "it could not be opened; it may be damaged"
             fail(crate.feed?.failure ?? .unreadable(track: spot.track, reason: reason))
         case .clockLost:

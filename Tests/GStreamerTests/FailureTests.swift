@@ -78,6 +78,26 @@ import Testing
         engine.unload()
     }
 
+    /// One that did a moment ago: it is asked for what it can play by whoever opens the file.
+    @Test func aSoundServerThatHangsIsNotTakenForADamagedFile() async throws {
+        let sound = SoundServer()
+        try await sound.start(devices: ["speakers"])
+        let path = try Sounds.tone("whole.m4b", seconds: 10)
+        let reports = Reports()
+        let engine = GStreamerEngine(
+            sink: "pulsesink server=\(sound.address)", bytes: LoopbackBytes(), patience: 1, report: reports.add)
+        engine.load(LoadID(number: 7), tracks: files([path], seconds: 10), at: .zero, rate: 1, volume: 1)
+        let word = try await reports.nextWord(LoadID(number: 7))
+        guard case .ready = word else { throw Rig.Unexpected(word: word) }
+        engine.unload()
+        sound.freeze()
+        engine.load(LoadID(number: 8), tracks: files([path], seconds: 10), at: .zero, rate: 1, volume: 1)
+        let last = try await reports.nextWord(LoadID(number: 8))
+        guard case .failed(.noSink) = last else { throw Rig.Unexpected(word: last) }
+        engine.unload()
+        await sound.stop()
+    }
+
     /// Edits that say so: one of them lasts half a billion years.
     @Test func aFileThatClaimsTimeBeyondCountingIsHarmless() async throws {
         let whole = try Sounds.read(try Sounds.tone("edits-source.m4a", seconds: 6))

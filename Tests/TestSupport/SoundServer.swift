@@ -44,6 +44,9 @@ public final class SoundServer: Sendable {
         _ = await child?.end()
     }
 
+    /// It takes what it is given and answers nothing, until it is killed.
+    public func freeze() { server.withLock { $0?.send(SIGSTOP) } }
+
     public func stop() async {
         await kill()
         folder.remove()
