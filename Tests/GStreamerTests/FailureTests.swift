@@ -85,7 +85,7 @@ import Testing
         let path = try Sounds.tone("whole.m4b", seconds: 10)
         let reports = Reports()
         let engine = GStreamerEngine(
-            sink: "pulsesink server=\(sound.address)", bytes: LoopbackBytes(), patience: 1, report: reports.add)
+            sink: "pulsesink server=\(sound.address)", bytes: LoopbackBytes(), patience: 6, report: reports.add)
         engine.load(LoadID(number: 7), tracks: files([path], seconds: 10), at: .zero, rate: 1, volume: 1)
         let word = try await reports.nextWord(LoadID(number: 7))
         guard case .ready = word else { throw Rig.Unexpected(word: word) }
