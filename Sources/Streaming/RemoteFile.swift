@@ -133,14 +133,13 @@ internal import Listening
         reads.end(all: .failure(failure))
     }
 
-    /// The whole comes without saying how much it is.
-    private var isMeasuring: Bool { transfers.contains { $0.end == nil && $0.next > 0 } }
+    /// Those that bring the whole without saying how much it is.
+    private var measuring: [Transfer] { transfers.filter { $0.end == nil && $0.next > 0 } }
+    private var isMeasuring: Bool { !measuring.isEmpty }
 
+    /// The whole comes faster than it is heard.
     private var mayComeToAnEnd: Bool {
-        transfers.contains { transfer in
-            transfer.end == nil
-                && Double(transfer.next) > limits.broadcast * ((.now - transfer.started) / .seconds(1))
-        }
+        measuring.contains { Double($0.next) > limits.broadcast * ((.now - $0.answeredAt) / .seconds(1)) }
     }
 
     // MARK: What to fetch

@@ -8,6 +8,8 @@
     private(set) var saysItsEnd = true
     /// When it was started, for the delays between tries.
     let started = ContinuousClock.now
+    /// When the answer came; before that, when it was started.
+    private(set) var answeredAt = ContinuousClock.now
     /// When it last brought something, or was let go on.
     private(set) var heardAt = ContinuousClock.now
     private(set) var hasBrought = false
@@ -32,7 +34,8 @@
         self.saysItsEnd = saysItsEnd
         next = offset
         self.end = end
-        heardAt = .now
+        answeredAt = .now
+        heardAt = answeredAt
     }
 
     /// - Parameter isNew: some of it was not here before.
