@@ -86,6 +86,11 @@ final class Remote: Sendable {
         }
     }
 
+    /// - Parameter header: one more line of the head.
+    private static func unframed(_ bytes: ArraySlice<UInt8>, _ header: String = "") -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\(header)Connection: close\r\n\r\n".utf8) + bytes
+    }
+
     private static func answer(_ request: LoopbackServer.Request, _ file: File, _ fault: Fault) -> LoopbackServer.Answer
     {
         var headers = ["Content-Type": "audio/mpeg"]
@@ -121,12 +126,8 @@ final class Remote: Sendable {
             let chunk = "\(String(size, radix: 16))\r\n"
             return .bytes(Array(head.utf8) + Array(chunk.utf8) + file.bytes + Array("\r\n0\r\n\r\n".utf8))
         case .unframed(let after, let isBroadcast):
-            let name = isBroadcast ? "icy-name: The Night\r\n" : ""
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\n\(name)Connection: close\r\n\r\n"
-            return .bytes(Array(head.utf8) + file.bytes.prefix(after))
-        case .unending(let after):
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nConnection: close\r\n\r\n"
-            return .stall(after: Array(head.utf8) + file.bytes.prefix(after))
+            return .bytes(unframed(file.bytes.prefix(after), isBroadcast ? "icy-name: The Night\r\n" : ""))
+        case .unending(let after): return .stall(after: unframed(file.bytes.prefix(after)))
         case .elsewhere: range = range.map { max(0, $0.lowerBound - 7)..<$0.upperBound }
         }
         var bytes: [UInt8]
