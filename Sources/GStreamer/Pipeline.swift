@@ -409,22 +409,28 @@ final class Pipeline {
     /// Whether the output says what it can play: it asks the sound server, on whichever thread wants to know, and that may
     /// be the one that opens the file.
     var sinkAnswers: Bool {
-        guard !isClosed, let pad = gst_element_get_static_pad(sink, "sink") else { return true }
-        let pads = PadReference(pad: pad)
-        let answered = Monitor(false)
+        guard !isClosed else { return true }
+        let sink = ElementReference(borrowing: sink)
+        sink.retain()
+        let hasAnswered = Monitor(false)
         let ask: @Sendable () -> Void = {
-            if let caps = gst_pad_query_caps(pads.pad, nil) { gst_caps_unref(caps) }
-            gst_object_unref(pads.pad)
-            answered.change { $0 = true }
+            if let pad = gst_element_get_static_pad(sink.element, "sink") {
+                if let caps = gst_pad_query_caps(pad, nil) { gst_caps_unref(caps) }
+                gst_object_unref(pad)
+            }
+            sink.release()
+            hasAnswered.change { $0 = true }
         }
-        guard onOwnThread(ask) else { return true }
-        return answered.wait(upTo: Self.answerLimit) { $0 ? () : nil } != nil
+        guard onOwnThread(ask) else {
+            sink.release()
+            return true
+        }
+        return hasAnswered.wait(upTo: Self.answerLimit) { $0 ? () : nil } != nil
     }
-
-    private struct PadReference: @unchecked Sendable { let pad: UnsafeMutablePointer<GstPad> }  // GStreamer's to lock
 
     /// Seconds.
     private static let answerLimit = 1
+    /// Seconds.
     private static let closingLimit = 1
 
     /// Stops it, waits until none of its threads runs, frees it. Once.

@@ -35,8 +35,7 @@ extension Turn {
 
     /// To where it is.
     func moveHere() {
-        let track = needle.track
-        let place = needle.position ?? needle.reel.tracks[track].start
+        let place = here
         let spot = needle.reel.spot(at: place)
         let isHere = isReachable(spot)
         if needle.beginMove(to: place), isHere { move(to: spot, for: .goOn) } else { open(spot, for: .goOn) }

@@ -67,12 +67,9 @@ extension Turn {
     /// Opens the output anew, with a new clock, where the sound was: as far as it can have come since it began.
     func checkClock() {
         guard isPlaying, pipeline.clockHasRunAway() else { return }
-        let here = needle.position ?? needle.reel.tracks[needle.track].start
-        let most = begun.map { begun in
-            let passed = BookTime(microseconds: Clock.now.monotonic - begun.at)
-            return begun.place + .seconds(passed.seconds * pipelineRate)
-        }
-        open(needle.reel.spot(at: min(here, most ?? here)), for: .goOn)
+        guard let begun else { return openHere() }
+        let passed = BookTime(microseconds: Clock.now.monotonic - begun.at)
+        open(needle.reel.spot(at: min(here, begun.place + .seconds(passed.seconds * pipelineRate))), for: .goOn)
     }
 
     /// With another decoder.
@@ -84,7 +81,8 @@ extension Turn {
     }
 
     /// Anew, where it is.
-    func openHere() {
-        open(needle.reel.spot(at: needle.position ?? needle.reel.tracks[needle.track].start), for: .goOn)
-    }
+    func openHere() { open(needle.reel.spot(at: here), for: .goOn) }
+
+    /// Where it is, or else the start of its file.
+    var here: BookTime { needle.position ?? needle.reel.tracks[needle.track].start }
 }
