@@ -75,17 +75,16 @@ extension Service {
 
     /// What the queue stood at, heard or not yet; else what was heard last.
     private func lastPresent(isStopped: Bool) async throws(StoreError) -> (Item, Place?)? {
-        guard let present = queue.present?.item else {
+        guard var present = queue.present else {
             return try await store.lastPlayed().map { ($0.item, $0.place) }
         }
-        let place = try await store.place(of: present.id)
+        var place = try await store.place(of: present.item.id)
         // It was played to its end, and what is next was on its way.
         if !isStopped, place?.isFinished ?? false, let next = queue.next {
-            queue.begin(next.item, next.key, .onward)
-            store.post(.queue(queue))
-            return (try await store.item(next.item.id) ?? next.item, try await store.place(of: next.item.id))
+            lineQuietly { $0.begin(next.item, next.key, .onward) }
+            (present, place) = (next, try await store.place(of: next.item.id))
         }
-        return (try await store.item(present.id) ?? present, place)
+        return (try await store.item(present.item.id) ?? present.item, place)
     }
 
     /// All that commands may ask for is there, and those that came before are answered.

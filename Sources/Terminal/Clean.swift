@@ -19,7 +19,8 @@ public enum Clean {
         let text = line(message)
         let ends = text.last.map { $0.isLetter || $0.isNumber || "'\")".contains($0) } ?? false
         let isAddress = text.prefix { $0 != " " }.contains("://")
-        return (isAddress ? text.prefix(1) : text.prefix(1).uppercased()[...]) + text.dropFirst() + (ends ? "." : "")
+        let sentence = isAddress ? text : text.prefix(1).uppercased() + text.dropFirst()
+        return sentence + (ends ? "." : "")
     }
 
     /// In paragraphs: as ``line(_:)``, each on its own. Several empty lines become one.
