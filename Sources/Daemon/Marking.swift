@@ -29,10 +29,11 @@ extension Service {
 
     /// Takes back the last move of an item: the one that plays or would go on if nothing is named.
     func undo(_ what: String) async throws(ControlError) -> UndoReport {
-        let row = try await one(what)
-        let id = try playable(row, what)
         let moves: [Move]
         do throws(StoreError) { moves = try await store.moves() } catch { throw ControlError(.failed, "\(error)") }
+        if what.isEmpty { await goBackToWhatWasSleptThrough(moves) }
+        let row = try await one(what)
+        let id = try playable(row, what)
         guard let move = Move.next(in: moves, of: id) else {
             throw ControlError(
                 .notFound, "nothing to undo for '\(row.item.title)': nothing has moved your place that is still known")
@@ -50,6 +51,15 @@ extension Service {
         }
         return UndoReport(
             item: row.item, from: from.seconds, position: move.from.seconds, undone: moveRow(move, row.item))
+    }
+
+    /// Where the sleep timer ended with an item the queue stands at the next: who wakes up there means the one before.
+    private func goBackToWhatWasSleptThrough(_ moves: [Move]) async {
+        guard player.phase == .stopped, let previous = queue.previous, let last = Move.next(in: moves),
+            last.cause == .sleep, last.item == previous.item.id
+        else { return }
+        go(to: previous, .back)
+        await arrival()
     }
 
     func movesReport() async -> MovesReport {

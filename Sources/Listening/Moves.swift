@@ -57,10 +57,12 @@ extension Move {
         }
     }
 
-    /// - Parameter moves: newest first.
-    /// - Returns: the move of this item that an undo takes back; nil if there is none.
-    public static func next(in moves: [Move], of item: ItemID) -> Move? {
-        zip(moves, standings(moves)).first { $0.item == item && $1 == .done }?.0
+    /// - Parameters:
+    ///   - moves: newest first.
+    ///   - item: nil: of whichever was moved last.
+    /// - Returns: the move that an undo takes back; nil if there is none.
+    public static func next(in moves: [Move], of item: ItemID? = nil) -> Move? {
+        zip(moves, standings(moves)).first { $0.item == item ?? $0.item && $1 == .done }?.0
     }
 }
 

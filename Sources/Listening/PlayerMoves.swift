@@ -384,6 +384,11 @@ extension Player {
         }
         partIndex = index(of: place)
         let over = [heard] + (isHeard ? [.finished(item.id)] : []) + [.unload, .close(item.id)] + slept
+        if sleeps, isHeard, lineup.hasNext {
+            // Who wakes up goes on with that: it is there to be played.
+            isLeft = true
+            return over + [.seeked, .follow(.onward)]
+        }
         guard canGoOn, !sleeps else {
             return over + [.seeked] + (sleeps || !isHeard || !plays ? [] : [.ranOut(item.id)])
         }

@@ -20,7 +20,7 @@ struct SetSleep: DogearCommand {
             Only time of listening counts: the timer stands still in a pause, and goes on with whatever plays next. After \
             'chapter' or 'item', +TIME ends so long after that end; without a timer it sets one. After a jump the chapter \
             is the one that is then the present one. Ends of chapters are counted by playing, into the next item too; the \
-            end of an item is the end of its last chapter. With 'item', what waits in the queue is not played.
+            end of an item is the end of its last chapter. With 'item', what is next in the queue waits, paused.
 
             In the last seconds the sound fades (setting sleep.fade). Play, pause, next or previous then only say that you \
             are awake: they are not carried out but put the timer off, by 15 minutes (sleep.extend) or a chapter. Jumps, \

@@ -99,11 +99,16 @@ import Testing
             try await house.done("queue", "add", "echoes")
             #expect(try await sleep(house, "item").sleep?.kind == "item")
             try await house.progress("finished") { $0.isFinished }
-            let status = try await house.status("at its end") { $0.state == .stopped }
-            #expect(status.item?.title == "Tidebook" && status.queued == 1 && status.sleep == nil)
+            let status = try await house.status("at what is next") { $0.item?.title == "Echoes" }
+            #expect(status.state == .paused && status.queued == 0 && status.sleep == nil)
+            #expect(try await house.playerctl("status") == "Paused")
             // The fade may have been slept through: the way back is kept.
             let move = try #require(try await moves(house).first)
             #expect(move.cause == "sleep" && move.to == 100 && move.from >= 95 && move.from < 100, "\(move)")
+            try await house.done("undo")
+            let back = try await house.status()
+            #expect(back.item?.title == "Tidebook" && abs(back.position - move.from) < 0.001 && back.queued == 1)
+            try await house.progress("unfinished") { !$0.isFinished }
         }
     }
 

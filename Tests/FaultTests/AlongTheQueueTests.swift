@@ -163,6 +163,30 @@ extension BetweenTests {
         }
     }
 
+    @LoopActor @Test func whoSleepsAtAnEndWakesUpAtWhatIsNext() async throws {
+        for wakes in ["play", "undo"] {
+            try await linedUp { rig, service in
+                service.send(.seek(to: .seconds(book.length - 40)))
+                await rig.settle()
+                service.send(.sleep(.set(.item)))
+                await rig.pass(60)
+                #expect(service.player.phase == .stopped && service.shown.status == .paused && service.heading == nil)
+                #expect(service.player.item?.duration == .seconds(other.length) && service.partPosition == .zero)
+                if wakes == "undo" {
+                    await rig.answered(within: 15) { _ = try? await service.answer(.undo(what: "")) }
+                    #expect(service.player.item?.duration == .seconds(book.length) && !service.player.isFinished)
+                    #expect(abs(service.position.seconds - (book.length - 20)) < 1.5, "where the sound was still full")
+                    #expect(service.shown.status == .paused)
+                }
+                service.send(.play)
+                await rig.settle()
+                await rig.pass(3)
+                #expect(isAt(wakes == "undo" ? book : other, service))
+                #expect(service.queue.next?.item.duration.seconds == (wakes == "undo" ? other : Thing.all[4]).length)
+            }
+        }
+    }
+
     @LoopActor @Test func whatIsPausedWhileTheNextIsOnItsWayWaitsThere() async throws {
         try await atAnEnd(after: 4) { rig, service in
             #expect(service.player.turning == .rolled && service.shown.status == .playing)

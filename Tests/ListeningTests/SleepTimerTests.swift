@@ -200,8 +200,20 @@ import Testing
                 desk.effects.dropFirst() == [
                     .finished(emma.id), .unload, .close(emma.id),
                     .jumped(emma.id, from: .seconds(170), to: .seconds(180), .sleep), .sleepChanged, .seeked,
+                    .follow(.onward),
                 ])
+            #expect(desk.player.isSetDown, "what is next is there to be played")
         }
+    }
+
+    @Test(arguments: [Lineup(), Lineup(loop: .queue)]) func withNothingBehindItTheItemStaysWhereItEnded(
+        _ lineup: Lineup
+    ) {
+        var desk = timed("item", at: 170)
+        desk.send(.lineup(lineup))
+        play(&desk, 10)
+        desk.report(.ended)
+        #expect(desk.effects.last == .seeked && desk.player.isFinished && !desk.player.isSetDown)
     }
 
     @Test func otherTimersGoOnWithTheQueue() {
