@@ -202,7 +202,7 @@ extension Service {
     }
 
     /// - Parameter isWanted: asked once more before it is shown.
-    private func stand(
+    func stand(
         at entry: Queue.Entry, _ wish: Wish, paused: Bool, if isWanted: @LoopActor () -> Bool
     ) async {
         let place = (try? await store.place(of: entry.item.id)) ?? nil

@@ -188,6 +188,15 @@ extension Service {
             }
         }
         isWhole = left.isWhole
+        if player.isWithoutOutput, let present = queue.present {
+            // It would wait for that as long and be no better off.
+            let why = player.error
+            await stand(at: present, Wish(.picked, present.key), paused: true) {
+                ticket == opening && player.phase == .stopped
+            }
+            if ticket == opening { send(.openFailed(why, mayReturn: false)) }
+            return
+        }
         send(.opening(play: left.plays, turns: true))
         await open(again: left.id, at: left.place, play: left.plays, ticket)
     }

@@ -61,6 +61,8 @@ public struct Player: Sendable {
     public internal(set) var error: String?
     /// That was the server's doing, and is over when it answers.
     var isServersError = false
+    /// Whatever had been asked for would have failed so: there is no sound output.
+    public internal(set) var isWithoutOutput = false
     public internal(set) var load = LoadID(number: 0)
     public internal(set) var options = Options()
 

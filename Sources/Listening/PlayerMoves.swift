@@ -90,6 +90,7 @@ extension Player {
         phase = .opening(play: play)
         chosen = nil
         error = nil
+        isWithoutOutput = false
         return effects
     }
 
@@ -423,6 +424,7 @@ extension Player {
         effects.append(.unload)
         error = failure.sentence
         isServersError = failure.isSilence
+        if case .noSink = failure { isWithoutOutput = true }
         if wasConfirmed { stalls += 1 }
         if wasPlaying, play, failure.mayReturn, stalls < Self.patience { return effects + retry(item, play: play) }
         self.failures = 0

@@ -64,6 +64,27 @@ extension BetweenTests {
         }
     }
 
+    /// A sound server that hangs is waited for once, not twice.
+    @LoopActor @Test func withoutAnOutputWhatWasThereWaitsToBePlayed() async throws {
+        try await listening { rig, service in
+            await rig.pass(20)
+            let (place, line) = (service.position, service.queue)
+            choose(other, service)
+            await rig.settle()
+            await rig.pass(0.03)
+            rig.life.engine.refuse(.noSink(reason: "it does not answer"))
+            await rig.settle()
+            #expect(service.player.phase == .stopped && service.shown.status == .paused)
+            #expect(service.player.item?.duration == .seconds(book.length) && service.queue == line)
+            #expect(abs((service.position - place).seconds) < 1)
+            #expect(service.player.error?.contains("it does not answer") == true)
+            service.send(.play)
+            await rig.settle()
+            await rig.pass(3)
+            #expect(isAt(book, service) && service.position > place && service.player.error == nil)
+        }
+    }
+
     @LoopActor @Test(arguments: [true, false]) func whatPausesBeforeItIsFoundHoldsForIt(isOutput: Bool) async throws {
         try await listening { rig, service in
             rig.proxy.fail(.item, .delay(3), times: 1)
