@@ -35,11 +35,12 @@ final class Pipeline {
     private var clockWatch = ClockWatch()
     /// Nanoseconds.
     private static let clockLimit: GstClockTime = 200_000_000
-    /// What the output's clock said when what was opened came to stand without having been played.
-    private var standing: GstClockTime?
-    private var hasPlayed = false
-    /// So late nobody hears that it is, nanoseconds.
-    private static let tolerableDelay: GstClockTime = 50_000_000
+    /// What the output's clock said when the pipeline came to stand, and when that was: microseconds, monotonic.
+    private var standing: (clock: GstClockTime, at: Int64)?
+    /// What is open was told to play.
+    private(set) var hasPlayed = false
+    /// So late nobody hears that it is, and what was just told to play and to pause nobody expects sooner; nanoseconds.
+    private static let tolerableDelays: (unplayed: GstClockTime, played: GstClockTime) = (50_000_000, 500_000_000)
 
     init(
         sink description: String, needle: Needle, crate: Crate, post: @escaping @Sendable (Note, UInt64) -> Void
@@ -227,12 +228,14 @@ final class Pipeline {
         return time < .max / 2 ? time : nil
     }
 
-    /// Whether what was opened, and has not been played yet, would be heard as much later as it has stood here:
+    /// Whether what was opened, and of which nothing has been heard yet, would be heard as much later as it has stood here:
     /// PulseAudio's client (16.1) counts on before a stream's first sound, and back to nothing with it. It has to be opened
     /// anew then.
     var hasStoodTooLong: Bool {
-        guard let standing, !hasPlayed, let now = outputClock else { return false }
-        return now > standing + Self.tolerableDelay
+        let tolerableDelay = hasPlayed ? Self.tolerableDelays.played : Self.tolerableDelays.unplayed
+        guard let standing, let now = outputClock, now > standing.clock + tolerableDelay else { return false }
+        // A clock that only comes to rest late has not gone on with the time.
+        return Int64(now - standing.clock) / 1000 > (Clock.now.monotonic - standing.at) / 2
     }
 
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
@@ -339,15 +342,16 @@ final class Pipeline {
     func set(playing: Bool) {
         guard !playing else {
             hasPlayed = true
+            standing = nil
             gst_element_set_state(playbin, GST_STATE_PLAYING)
             return
         }
-        if !hasPlayed, standing == nil { standing = outputClock }
         var state = GST_STATE_NULL
         var pending = GST_STATE_NULL
         let result = gst_element_get_state(playbin, &state, &pending, Self.clockLimit)
         gst_element_set_state(playbin, GST_STATE_PAUSED)
         if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
+        if standing == nil { standing = outputClock.map { ($0, Clock.now.monotonic) } }
     }
     // What failed is closed, and may still be told of a volume or a fade before it is let go.
 

@@ -31,9 +31,12 @@ final class Turn {
     struct Purpose: Equatable {
         var isLoad = false
         var aim: Int?
+        /// Elsewhere than everyone thinks it is.
+        var isJump = false
 
         static let load = Purpose(isLoad: true)
         static let goOn = Purpose()
+        static let goBack = Purpose(isJump: true)
         static func seek(aim: Int) -> Purpose { Purpose(aim: aim) }
     }
 
@@ -350,6 +353,7 @@ final class Turn {
         needle.settle(at: place, aim: purpose.aim)
         if isNowhere { needle.hold(at: place) }
         if purpose.isLoad { report(EngineReport(load, .ready(at: place))) }
+        if purpose.isJump { report(EngineReport(load, .skipped)) }
         // The listener may already have asked for another: only the last is told.
         if purpose.aim != nil, waiting == nil { report(EngineReport(load, .seeked(to: place))) }
         if waiting != nil {

@@ -69,7 +69,17 @@ extension Turn {
         guard isPlaying, pipeline.clockHasRunAway() else { return }
         guard let begun else { return openHere() }
         let passed = BookTime(microseconds: Clock.now.monotonic - begun.at)
-        open(needle.reel.spot(at: min(here, begun.place + .seconds(passed.seconds * pipelineRate))), for: .goOn)
+        openBack(at: begun.place + .seconds(passed.seconds * pipelineRate))
+    }
+
+    /// What stood too long, even if it had been told to play, a moment before that: no sound had come.
+    func openUnheard() {
+        if pipeline.hasPlayed, let begun { openBack(at: begun.place) } else { openHere() }
+    }
+
+    /// Anew, and not behind `place`: its clock said more than was heard.
+    private func openBack(at place: BookTime) {
+        open(needle.reel.spot(at: min(here, place)), for: .goBack)
     }
 
     /// With another decoder.

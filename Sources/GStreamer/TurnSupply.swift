@@ -6,7 +6,7 @@ extension Turn {
     func applyPlaying() {
         let playing = wantsToPlay && !isFilling
         if playing && isToRest { return }
-        if playing && pipeline.hasStoodTooLong { return openHere() }
+        if playing && pipeline.hasStoodTooLong { return openUnheard() }
         if isPlaying && !playing { stops = stops.suffix(3) + [Clock.now.monotonic] }
         isPlaying = playing
         if playing { begun = needle.position.map { ($0, Clock.now.monotonic) } }

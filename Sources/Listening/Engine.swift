@@ -72,7 +72,7 @@ public struct EngineReport: Hashable, Sendable {
         /// Opened, and the first seek is confirmed at this place.
         case ready(at: BookTime)
         case seeked(to: BookTime)
-        /// A silence was left out: the place has moved by itself.
+        /// The place has moved by itself: over a silence that was left out, or back to what was not heard after all.
         case skipped
         /// Sound stopped for want of data, or goes on.
         case buffering(Bool)
