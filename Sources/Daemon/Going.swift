@@ -13,6 +13,8 @@ struct Heading {
     /// From the present item; the last is what is to be heard.
     let steps: [Step]
     var plays: Bool
+    /// Microseconds, monotonic.
+    let since: Int64
     /// It is the present one already, and not heard yet.
     var isPresent = false
 
@@ -47,7 +49,7 @@ extension Service {
         (queueTrouble, displaced) = (nil, nil)
         goings += 1
         let number = goings
-        let heading = Heading(steps: steps, plays: plays)
+        let heading = Heading(steps: steps, plays: plays, since: time.now.monotonic)
         self.heading = heading
         let (entry, way) = (heading.entry, heading.way)
         var wish = Wish(way, entry.key, plays: plays)
@@ -60,9 +62,12 @@ extension Service {
             do throws(ControlError) { try await self.open(entry.item.id, at: nil, as: wish) } catch {
                 // Something else was asked for meanwhile: not the queue's affair any more.
                 guard ticket == self.opening else { return }
-                let waits = way == .onward && (self.queue.present?.key != entry.key || self.queue.next != nil)
-                let (role, way) = waits ? ("is next in the queue but ", "; 'dogear next' passes over it") : ("", "")
-                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)\(way)"
+                let isPresent = self.queue.present?.key == entry.key
+                let beyond = isPresent ? self.queue.next : self.line(along: steps).next
+                let waits = way == .onward && (!isPresent || beyond != nil)
+                let role = waits ? "is next in the queue but " : ""
+                let advice = way == .onward && beyond.map { $0.key != entry.key } ?? false ? Self.advice : ""
+                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)\(advice)"
                 self.stuck = entry.key
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
                 // Plasma puts its bar to the start as Next is pressed.
@@ -71,6 +76,8 @@ extension Service {
             }
         }
     }
+
+    private static let advice = "; 'dogear next' passes over it"
 
     private func arrived(_ number: Int) {
         guard number == goings else { return }
@@ -86,10 +93,11 @@ extension Service {
         let steps = heading.isPresent ? [] : heading.steps
         switch event {
         case .next:
-            // Of what has chapters only the first is left out, and that is not there yet.
-            guard player.options.next != .skip, player.options.next == .queue || !heading.entry.item.mayHaveParts else {
-                return true
-            }
+            // Of what has chapters only the first is left out, and that is not there yet; what does not come, all of it.
+            guard player.options.next != .skip,
+                player.options.next == .queue || !heading.entry.item.mayHaveParts
+                    || time.now.monotonic - heading.since > longWait.microseconds
+            else { return true }
             guard let next = line(along: steps).next else { return true }
             go(steps + [Heading.Step(entry: next, way: .onward)], plays: plays(heading))
         case .previous:

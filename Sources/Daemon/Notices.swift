@@ -40,8 +40,6 @@ internal import Terminal
         var isWait = false
     }
 
-    /// So many times ``Service/patience`` a listener who pressed a key waits without a word.
-    private static let longWait = 12.0
     private var wait: LoopTimer?
 
     private enum SleepNotice {
@@ -72,20 +70,29 @@ internal import Terminal
 
     /// What a launcher chose: there is no other window to say it in.
     func cannotPlay(_ title: String?, _ error: ControlError) {
-        let what = title.map { "'\($0)'" } ?? "That"
-        tell(title: "\(what) cannot be played", error.message)
+        tell("It cannot be played", of: title, error.message)
     }
 
     /// What a command came to nothing for, where nobody sees what it writes.
     func cannotPlay(_ why: String) {
-        tell(title: "Dogear cannot play that", why)
+        tell("It cannot be played", of: nil, why)
     }
 
     /// In the place of what was told before, and of why nothing plays.
-    private func tell(title: String, _ why: String, isWait: Bool = false) {
+    /// - Parameters:
+    ///   - what: short, as desktops cut it off.
+    ///   - title: of the item that it is about, unless the sentence names it.
+    private func tell(_ what: String, of title: String?, _ why: String, isWait: Bool = false) {
         standstill = service.standstill?.why
         shownTrouble = Trouble(item: service.player.item?.id, isWait: isWait)
-        show(Notice(Subject.trouble, title: title, body: Clean.sentence(why)))
+        let sentence = title.map { "'\($0)': \(why)" } ?? why
+        show(Notice(Subject.trouble, title: what, body: Self.forDesktop(sentence)))
+    }
+
+    /// Whoever reads it has the keys in front of them, and no terminal.
+    private static func forDesktop(_ sentence: String) -> String {
+        let keys = sentence.replacing("'dogear next'", with: "Next").replacing("'dogear play'", with: "Play")
+        return Clean.leftToRight(Clean.sentence(keys))
     }
 
     /// What is to be heard may be long on its way, and no key or widget shows that anything comes.
@@ -97,13 +104,12 @@ internal import Terminal
             return
         }
         guard wait == nil else { return }
-        wait = service.time.timer(after: .seconds(service.patience.seconds * Self.longWait)) {
+        wait = service.time.timer(after: service.longWait) {
             // Who asked in a terminal was told.
             guard self.service.answering == 0, let title = self.service.awaited else { return }
             self.tell(
-                title: "'\(title)' is on its way",
-                "it has not come yet; it plays as soon as it does, and 'dogear doctor' tells what is slow", isWait: true
-            )
+                "It is still on its way", of: title,
+                "it plays as soon as it has come; 'dogear doctor' tells what is slow", isWait: true)
         }
     }
 
@@ -116,7 +122,7 @@ internal import Terminal
     func lookAtTrouble() {
         let now = service.standstill
         // Not as soon as it is tried again: Plasma takes no notice that it had a moment ago.
-        if let shownTrouble, now == nil,
+        if let shownTrouble, now == nil, !shownTrouble.isWait || !service.isAwaited,
             service.player.state == .playing || shownTrouble.item != service.player.item?.id
         {
             withdrawTrouble()
@@ -130,7 +136,7 @@ internal import Terminal
         if let account = service.shelves.accounts.first(where: { $0.isSignedOut && service.isAffair(of: $0.id) }) {
             return signedOut(account)
         }
-        tell(title: now.title, now.why)
+        tell(now.what, of: now.title, now.why)
     }
 
     /// What waits for a server may have changed.

@@ -24,6 +24,8 @@ internal import Store
     let profile: Profile
     /// Playing, and a command that can do without, do not wait longer than this for a server.
     let patience: BookTime
+    /// Who has waited so long is told that it may take longer, or wants something else.
+    var longWait: BookTime { .seconds(patience.seconds * 12) }
     let time: any Timekeeper
     private let spread: @Sendable () -> Double
     let log = Logger(label: "Daemon")

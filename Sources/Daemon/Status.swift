@@ -34,16 +34,16 @@ extension Service {
     }
 
     /// Why nothing plays, if that is not how the listener wants it.
-    var standstill: (title: String, why: String)? {
+    var standstill: (what: String, title: String?, why: String)? {
         guard !isOnItsWay else { return nil }
-        if let queueTrouble { return ("The queue does not go on", queueTrouble) }
+        if let queueTrouble { return ("The queue does not go on", nil, queueTrouble) }
         guard !player.wantsPlay, let why = player.error, let item = player.item else { return nil }
-        return ("'\(item.title)' does not play", why)
+        return ("It does not play", item.title, why)
     }
 
-    /// Playing is wanted, and nothing is heard.
+    /// Playing is wanted, and what is to be heard is not.
     var isAwaited: Bool {
-        if player.wantsPlay { return player.isUnderWay || player.isBuffering }
+        if player.wantsPlay { return player.isUnderWay || player.isBuffering || isOnItsWay }
         return finding.map { $0.byHand ?? $0.plays } ?? heading?.plays ?? false
     }
 

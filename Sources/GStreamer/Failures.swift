@@ -49,11 +49,12 @@ extension Complaint {
         }
     }
 
-    /// GStreamer's sentence without addresses, on one line.
+    /// GStreamer's sentence on one line, without addresses and without which function it was that failed.
     private func plain(_ text: String) -> String {
-        let words = text.split { $0 == " " || $0.isNewline }.map { word in
+        var words = text.split { $0 == " " || $0.isNewline }.map { word in
             word.contains("://") ? "(address)" : String(word)
         }
+        if words.count > 2, words[0].hasSuffix("()"), words[1] == "failed:" { words.removeFirst(2) }
         let sentence = words.joined(separator: " ")
         return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }

@@ -23,6 +23,14 @@ public enum Clean {
         return sentence + (ends ? "." : "")
     }
 
+    /// A sentence of ours, which some title in it may begin that is written from right to left.
+    public static func leftToRight(_ sentence: String) -> String {
+        let isMixed = sentence.unicodeScalars.contains { scalar in
+            [0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x1E800...0x1EFFF].contains { $0.contains(scalar.value) }
+        }
+        return isMixed ? "\u{200E}" + sentence : sentence
+    }
+
     /// In paragraphs: as ``line(_:)``, each on its own. Several empty lines become one.
     public static func paragraphs(_ text: String) -> [String] {
         var lines: [String] = []

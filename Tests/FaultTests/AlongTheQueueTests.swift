@@ -102,6 +102,33 @@ extension BetweenTests {
         }
     }
 
+    @LoopActor @Test func whatDoesNotComeIsPassedOverAsAWhole() async throws {
+        try await listening { rig, service in
+            await rig.answered(within: 15) {
+                for thing in [Thing.all[2], other] {
+                    _ = try? await service.answer(.queueAdd(what: thing.id, next: false))
+                }
+            }
+            service.send(.seek(to: .seconds(book.length - 60)))
+            await rig.settle()
+            let end = service.longWait.seconds
+            rig.proxy.fail(.item, .delay(Int(end) + 20), times: 1)
+            service.send(.next)
+            await rig.settle()
+            try #require(service.heading != nil)
+            await rig.pass(end - 1)
+            service.send(.next)
+            await rig.settle()
+            #expect(service.heading?.entry.item.duration == .seconds(Thing.all[2].length) && service.isAwaited)
+            await rig.pass(2)
+            #expect(isAt(book, service))
+            service.send(.next)
+            await rig.settle()
+            await rig.pass(3)
+            #expect(isAt(other, service) && service.queue.items.isEmpty)
+        }
+    }
+
     @LoopActor @Test func whatComesRightBehindNextMovesNothingThatIsLeft() async throws {
         try await linedUp { rig, service in
             let (place, id) = (service.position, try #require(service.player.item?.id))

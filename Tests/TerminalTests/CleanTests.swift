@@ -14,6 +14,8 @@ struct CleanTests {
     @Test func paragraphsStayParagraphs() {
         #expect(Clean.sentence("it is gone") == "It is gone.")
         #expect(Clean.sentence("http://h/x.mp3 says 404") == "http://h/x.mp3 says 404.")
+        #expect(Clean.leftToRight("'\u{5D0}' is gone") == "\u{200E}'\u{5D0}' is gone")
+        #expect(Clean.leftToRight("it is gone") == "it is gone")
         #expect(Clean.paragraphs("One.\n\n\n\u{1B}Two.\n") == ["One.", "", "Two."])
     }
 
