@@ -70,8 +70,7 @@ extension Service {
                 self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)\(advice)"
                 self.stuck = entry.key
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
-                // Plasma puts its bar to the start as Next is pressed.
-                self.announce(seeked: true)
+                self.recallPlace()
                 self.emitStatus()
             }
         }

@@ -213,6 +213,7 @@ extension Service {
                 let title = if let title { title } else { await self.title(of: id) }
                 guard self.finding?.ticket == ticket else { return }
                 self.finding?.title = title
+                if self.heading != nil { self.recallPlace() }
                 self.emitStatus()
             }
         }

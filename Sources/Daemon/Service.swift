@@ -336,6 +336,13 @@ internal import Store
         return time.now.monotonic - now < 5_000 && followed.isAstray(from: place, at: now)
     }
 
+    /// Plasma puts its bar to the start as Next or Previous is pressed, and looks again only where the place is another than
+    /// it has, from whichever signal or read: of two of them one is.
+    func recallPlace() {
+        announce(seeked: true)
+        if ownsMPRIS, shown.status != .playing, player.item != nil, !isBetween { emitSeeked() }
+    }
+
     private func emitSeeked() {
         // Plasma looks away where the same place is told twice in a row, as by Previous and Previous again.
         let place = partPosition.microseconds

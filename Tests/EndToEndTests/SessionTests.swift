@@ -196,6 +196,19 @@ import Testing
                 .compactMap { $0.arguments.first as? Int }
             #expect(told.count == 6 && zip(told, told.dropFirst()).allSatisfy { $0 != $1 }, "\(told)")
             #expect(try await house.status().position == 15)
+            // It puts its bar to the start as Next is pressed, whatever comes of that.
+            let path = "\(house.bus.home)/gone.mp3"
+            try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/rooms/01.mp3", toPath: path)
+            try await house.done("settings", "playback.next", "queue")
+            try await house.done("queue", "add", path)
+            try FileManager.default.removeItem(atPath: path)
+            let press = try await monitor.mark()
+            try await house.playerctl("next")
+            try await house.status("told") { $0.error != nil }
+            try await monitor.mark()
+            let recalled = monitor.messages(from: press).filter { $0.field("member") == "Seeked" }
+                .compactMap { $0.arguments.first as? Int }
+            #expect(Set(recalled).count == 2 && recalled.allSatisfy { 0...1 ~= $0 - 15_000_000 }, "\(recalled)")
         }
     }
 
