@@ -67,6 +67,8 @@ extension Service {
             between = nil
             return
         }
+        // What had begun to show failed, and it goes back: that is another way.
+        if between?.isOver ?? false, player.turning != nil { between = nil }
         if between == nil {
             // What came to its end stands at its end, however long it takes.
             let isCut = player.turning != .rolled

@@ -26,6 +26,30 @@ import Testing
         Task { @LoopActor in _ = try? await service.answer(.play(what: what.id, at: "")) }
     }
 
+    /// What failed is shown until what was there before is heard again: its place, too.
+    @LoopActor @Test func thePlaceIsThatOfWhatIsShownOnTheWayBack() async throws {
+        try await listening { rig, service in
+            rig.proxy.fail(.play, .delay(1), times: 1)
+            choose(other, service)
+            await rig.settle()
+            while service.player.item?.duration != .seconds(other.length) { await rig.pass(0.02) }
+            #expect(service.player.isUnderWay && service.between?.isBrief == false)
+            let track = service.shown.trackID
+            rig.proxy.fail(.play, .delay(3), times: 1)
+            rig.life.engine.refuse(.unreadable(track: 0, reason: "not audio"))
+            await rig.settle()
+            var places: Set<BookTime> = []
+            while service.player.turning != nil {
+                places.insert(service.partPosition)
+                #expect(service.shown.trackID == track && service.partPosition <= service.shown.length)
+                await rig.pass(0.1)
+            }
+            #expect(places.count == 1, "\(places)")
+            await rig.pass(1)
+            #expect(service.shown.trackID != track && service.player.phase == .playing && service.between == nil)
+        }
+    }
+
     @LoopActor @Test func whatIsOverInAMomentShowsNoPause() async throws {
         try await listening { rig, service in
             let (track, before) = (service.shown.trackID, service.partPosition)
