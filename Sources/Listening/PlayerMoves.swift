@@ -377,6 +377,7 @@ extension Player {
         let slept = sleeps ? sleepAtEnd(of: item) : []
         place = dragged ?? item.duration
         let isHeard = dragged == nil
+        if isHeard, lineup.hasNext { fadesOn(behind: item) }
         let heard = heard(isHeard ? .end : .stop, now)
         unloaded()
         if isHeard {

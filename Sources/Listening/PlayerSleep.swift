@@ -8,6 +8,8 @@ extension Player {
         /// Where the sound was still full.
         var from: BookTime
         let length: BookTime
+        /// The way back in an item that came to its end meanwhile.
+        var behind: Effect?
         /// No sound comes, so that none fades.
         var isHalted = false
     }
@@ -163,17 +165,26 @@ extension Player {
     /// The end by time or chapter: a pause, back where the sound was still full.
     mutating func fallAsleep(_ now: Moment) -> [Effect] {
         let from = fade.flatMap { $0.load == load ? $0.from : nil }
+        let behind = [fade?.behind].compactMap(\.self)
         slept = sleep?.asked
         sleep = nil
         // What is jumped to is made ready at once, so that the full sound has to be back before.
         var effects = pause(now) + endFade()
-        if options.sleepRewinds, let from, from < place {
+        if options.sleepRewinds, let from, from != place {
             effects += jump(to: from, .sleep, now)
         } else if partIndex != index(of: place) {
             partIndex = index(of: place)
             effects.append(.seeked)
         }
-        return effects + [.sleepChanged]
+        return effects + behind + [.sleepChanged]
+    }
+
+    /// The item was played to its end, and the sound fades on into what follows.
+    mutating func fadesOn(behind item: Item) {
+        guard options.sleepRewinds, let fade, fade.load == load, fade.item == item.id, fade.behind == nil else {
+            return
+        }
+        self.fade?.behind = .jumped(item.id, from: fade.from, to: item.duration, .sleep)
     }
 
     /// The item was played to its end.

@@ -243,6 +243,22 @@ import Testing
         #expect(desk.effects.contains(.fade(desk.player.load, Fading(left: .seconds(10), length: .seconds(15)))))
         play(&desk, 11)
         #expect(desk.position == 30, "never back into another item")
+        let back = Player.Effect.jumped(plain.id, from: .seconds(95), to: .seconds(100), .sleep)
+        #expect(desk.effects.contains(back), "undo leads there")
+    }
+
+    @Test func aFadeThatLoopsEndsWhereItBegan() {
+        for loop in [Queue.Loop.track, .queue] {
+            var desk = timed("15", plain, at: 90)
+            desk.send(.lineup(Lineup(loop: loop)))
+            play(&desk, 10)
+            desk.report(.ended)
+            desk.send(.opening(play: true, turns: true))
+            desk.send(.open(plain, at: .zero, play: true, rate: 1))
+            desk.report(.ready(at: .zero))
+            play(&desk, 6)
+            #expect(desk.player.phase == .paused && desk.position == 90, "\(loop)")
+        }
     }
 
     // MARK: Keys in the dark
