@@ -240,13 +240,29 @@ final class Pipeline {
 
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {
-        gst_element_set_state(playbin, clockHasRunAway() || isToBeBoosted ? GST_STATE_NULL : GST_STATE_READY)
+        Self.lower(playbin, to: clockHasRunAway() || isToBeBoosted ? GST_STATE_NULL : GST_STATE_READY)
         if isToBeBoosted { addBooster() } else if hasStretched { renewTempo() }
         hasStretched = false
         watched = nil
         standing = nil
         hasPlayed = false
         ears.silences.forget()
+    }
+
+    /// The way down leads playbin (1.22) through states that it asks of all its parts: a file that followed another and could
+    /// not be opened has to come up for that, cannot, and nothing stops.
+    fileprivate static func lower(_ playbin: Element, to state: GstState) {
+        guard gst_element_set_state(playbin, state) == GST_STATE_CHANGE_FAILURE else { return }
+        let parts = gst_bin_iterate_elements(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
+        defer { gst_iterator_free(parts) }
+        let leave: GstIteratorForeachFunction = { value, _ in
+            let part = g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self)
+            guard part.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue else { return }
+            gst_element_set_locked_state(part, 1)
+            gst_element_set_state(part, GST_STATE_NULL)
+        }
+        while gst_iterator_foreach(parts, leave, nil) == GST_ITERATOR_RESYNC { gst_iterator_resync(parts) }
+        gst_element_set_state(playbin, state)
     }
 
     var isSinkClosed: Bool { dogear_is_closed(sink) != 0 }
@@ -467,7 +483,7 @@ private struct Remains: @unchecked Sendable {  // nobody else has it any more
     let ears: Ears
 
     func free() {
-        gst_element_set_state(playbin, GST_STATE_NULL)
+        Pipeline.lower(playbin, to: GST_STATE_NULL)
         // It may never have come into the playbin, and still be on its way.
         gst_element_set_state(sink, GST_STATE_NULL)
         let bus = gst_element_get_bus(playbin)

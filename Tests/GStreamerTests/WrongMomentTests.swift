@@ -1,3 +1,4 @@
+import CGStreamer
 import EventLoop
 import Listening
 import TestSupport
@@ -79,6 +80,27 @@ import Testing
         try await until("the sound") { rig.needle.position.map { $0 > .seconds(13.1) } ?? false }
         #expect(!rig.reports.all.contains { $0.word == .ended })
         rig.turn.close()
+    }
+
+    /// playbin asks the next file to come along on its way down.
+    @Test func whatCannotFollowHoldsUpNoPipeline() async throws {
+        let parts = [try Sounds.read(try parts(1, "mp3")[0]), []]
+        let server = try LoopbackServer { request in
+            .bytes(LoopbackServer.file(parts[request.path == "/0" ? 0 : 1], type: "audio/mpeg", for: request))
+        }
+        let rig = try Rig(streams(["\(server.address)/0", "\(server.address)/1"], seconds: 6), at: .seconds(2))
+        try await rig.go(until: .ready(at: .seconds(2)))
+        let playbin = rig.turn.pipeline.outlet.pipeline
+        playbin.retain()
+        rig.turn.set(playing: true)
+        try await until("it fails") {
+            if let (note, stamp) = rig.next() { rig.turn.hear(note, stamp: stamp) }
+            if case .failed = rig.reports.all.last?.word { return true }
+            return false
+        }
+        try await until("it is stopped") { playbin.element.pointee.current_state == GST_STATE_NULL }
+        playbin.release()
+        server.stop()
     }
 
     @Test func whatHasFailedIsAskedNothing() async throws {
