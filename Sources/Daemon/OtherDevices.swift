@@ -67,13 +67,22 @@ extension Service {
         case .progress(let session, let place):
             if let session, sync.isOurs(session: session) { return }
             guard place.item == player.item?.id else { return refresh([place]) }
-            if isNews(place, to: told) { send(.elsewhere(place)) } else { lookCloser(at: place) }
+            let isTheirs = isNews(place, to: told) || session != nil && isBeside(place)
+            if isTheirs { send(.elsewhere(place)) } else { lookCloser(at: place) }
         case .places(let places):
             refresh(places.filter { $0.item != player.item?.id })
             // All of a user comes for any change, and for the first half of ours too: it is a reason to ask.
             guard let place = places.first(where: { $0.item == player.item?.id }) else { return }
             if isNews(place, to: told) { look(at: place.item) } else { lookCloser(at: place) }
         }
+    }
+
+    /// Another device plays while this one does: whose place is the later one, no clock tells, and ours goes on. The server
+    /// will be told ours, so that the other is known nowhere else then.
+    private func isBeside(_ place: Place) -> Bool {
+        guard player.phase == .playing, !player.isAsking, !sync.owes(place.item), var here = told else { return false }
+        here.position = position
+        return place.isBeside(here)
     }
 
     /// Two devices that paused within a moment: the clocks do not tell whose place is the later one, but a server that

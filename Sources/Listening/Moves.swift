@@ -19,13 +19,22 @@ public struct Move: Hashable, Sendable {
 extension Move {
     /// A key held down and a bar dragged are one move to the listener.
     static let burst: Int64 = 2000
+    /// Another device that plays tells its place far more often.
+    static let silence: Int64 = 120_000
 
     /// - Returns: both as one, from the first's start to the last's goal; nil if they are two.
     public func joined(by next: Move) -> Move? {
-        guard next.item == item, next.cause == cause, cause == .seek || cause == .chapter,
-            (0...Self.burst).contains(next.at.subtractingSaturating(at))
-        else { return nil }
-        return Move(at: next.at, item: item, from: from, to: next.to, cause: cause)
+        let passed = next.at.subtractingSaturating(at)
+        guard next.item == item, next.cause == cause, passed >= 0 else { return nil }
+        switch cause {
+        case .seek, .chapter:
+            return passed <= Self.burst ? Move(at: next.at, item: item, from: from, to: next.to, cause: cause) : nil
+        case .device:
+            // It plays on there, beside what plays here: where it is now is what would be gone back to.
+            guard passed <= Self.silence else { return nil }
+            return (next.from - from).microseconds.magnitude <= 5_000_000 + 3000 * passed ? next : nil
+        case .undo, .restart, .finish, .unfinish, .sleep, .resume, .begin: return nil
+        }
     }
 
     /// What did not move the place is no entry, but for marks that stand for more than the place: a finish can be taken

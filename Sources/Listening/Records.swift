@@ -39,6 +39,18 @@ extension Place {
     }
 }
 
+extension Place {
+    /// Nearer than this is as good as ours, which the server may have been told a moment ago.
+    private static let besideDistance = BookTime.seconds(15)
+
+    /// Whether somebody else is there, or was a moment ago.
+    /// - Parameter playing: where it plays here.
+    public func isBeside(_ playing: Place) -> Bool {
+        !isFinished && updated.subtractingSaturating(playing.updated) > -Sync.freshness
+            && (position - playing.position).microseconds.magnitude > Self.besideDistance.microseconds.magnitude
+    }
+}
+
 /// The time listened to one item under one session id, until a server has accepted all of it. The journal has it before
 /// any request is made, and loses it only when the server said yes.
 public struct Stretch: Hashable, Sendable {

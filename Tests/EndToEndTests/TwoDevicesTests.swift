@@ -117,6 +117,24 @@ import Testing
         }
     }
 
+    /// Which the server will know nothing of any more.
+    @Test func whatPlaysKnowsWhereTheOtherIs() async throws {
+        try await House.signedIn { first, _ in
+            try await first.done("play", "tidebook")
+            await isConnected(first)
+            try await first.status("on its way") { $0.position > 1 }
+            try await first.withAnother { second in
+                let there = try await playAndPause(second, at: 60)
+                try await isKept(there, in: first)
+                let here = try await first.status()
+                #expect(here.state == .playing && here.position < 50)
+                try await first.done("undo")
+                let back = try await first.status()
+                #expect((there - 0.5..<there + 10).contains(back.position), "\(there) became \(back)")
+            }
+        }
+    }
+
     /// The length of the pause is what is tested; nothing is waited for.
     private func pauseForLong() async throws { try await Task.sleep(for: .seconds(61)) }
 

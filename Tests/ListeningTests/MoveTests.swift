@@ -113,6 +113,14 @@ private struct Ring {
         #expect(move(.min, 0, 30).joined(by: move(.max, 0, 30)) == nil)
     }
 
+    @Test func anotherDeviceThatPlaysOnIsOneMove() {
+        let first = move(1000, 60, 10, .device)
+        #expect(first.joined(by: move(16_000, 75, 25, .device)) == move(16_000, 75, 25, .device))
+        #expect(first.joined(by: move(16_000, 5, 25, .device)) == nil, "another place")
+        #expect(first.joined(by: move(200_000, 60, 25, .device)) == nil, "another time")
+        #expect(move(.min, 60, 10, .device).joined(by: move(.max, 60, 10, .device)) == nil)
+    }
+
     @Test func whatMovedNothingIsNotKept() {
         #expect(!move(1, 30, 30.2).isWorthKeeping)
         #expect(move(1, 30, 31).isWorthKeeping)
