@@ -53,7 +53,7 @@ final class Turn {
     /// What the pipeline was told last, and when it was told to stand, the last four times: microseconds, monotonic.
     var isPlaying = false
     var stops: [Int64] = []
-    /// Where and when sound last began; microseconds, monotonic.
+    /// Where and when sound last began since the last move; microseconds, monotonic.
     var begun: (place: BookTime, at: Int64)?
     var resting: ThreadTimer?
     /// Looks at the clock a moment after sound goes on.
@@ -338,6 +338,7 @@ final class Turn {
         if isRecounted { return move(to: spot, for: purpose, isFresh: isFresh) }
         phase = .steady
         isSlow = false
+        begun = nil
         insistOnVolume()
         pendingSeek = nil
         supplying?.cancel()

@@ -170,46 +170,65 @@ func threeParts(_ ending: String) throws -> [Track] { files(try parts(3, ending)
         await sound.stop()
     }
 
-    /// Its client counts on while what was opened stands; by that, the sound would come as much later.
-    @Test func whatWasOpenedAndStoodForAWhileIsHeardAtOnce() async throws {
+    /// Paused at one second of the first of three parts.
+    private func paused(_ name: String, _ body: (Rig) async throws -> Void) async throws {
         let sound = SoundServer()
         try await sound.start(devices: ["speakers"])
-        let rig = Rig("stood", sink: "pulsesink server=\(sound.address)")
+        let rig = Rig(name, sink: "pulsesink server=\(sound.address)")
         _ = try await rig.open(try threeParts("m4b"), at: .seconds(1))
-        for (place, other) in [(1.0, 7.0), (7.0, 1.0)] {
-            try await rig.playsInTime {
-                rig.engine.pause(rig.load)
-                // Into another file and back: it is opened, and has not been played.
-                for place in [other, place].map(BookTime.seconds) {
-                    rig.engine.seek(rig.load, to: place)
-                    let answer = try await rig.answer()
-                    #expect(answer == .seeked(to: place))
-                }
-            }
-        }
+        try await body(rig)
         rig.engine.unload()
         await sound.stop()
     }
 
+    private func seek(_ rig: Rig, _ places: Double...) async throws {
+        for place in places.map(BookTime.seconds) {
+            rig.engine.seek(rig.load, to: place)
+            let answer = try await rig.answer()
+            #expect(answer == .seeked(to: place))
+        }
+    }
+
+    /// Before its first sound, which takes this server longer.
+    private func playAndPause(_ rig: Rig) async throws {
+        rig.engine.play(rig.load)
+        try await Task.sleep(for: .milliseconds(100))
+        rig.engine.pause(rig.load)
+    }
+
+    /// Its client counts on while what was opened stands; by that, the sound would come as much later.
+    @Test func whatWasOpenedAndStoodForAWhileIsHeardAtOnce() async throws {
+        try await paused("stood") { rig in
+            for (place, other) in [(1.0, 7.0), (7.0, 1.0)] {
+                try await rig.playsInTime {
+                    rig.engine.pause(rig.load)
+                    // Into another file and back: it is opened, and has not been played.
+                    try await seek(rig, other, place)
+                }
+            }
+        }
+    }
+
     /// The same of what was paused before its first sound, which is not taken for heard either.
     @Test func whatWasPausedBeforeItsFirstSoundIsHeardAtOnce() async throws {
-        let sound = SoundServer()
-        try await sound.start(devices: ["speakers"])
-        let rig = Rig("paused-early", sink: "pulsesink server=\(sound.address)")
-        _ = try await rig.open(try threeParts("m4b"), at: .seconds(1))
-        try await rig.playsInTime {
-            rig.engine.pause(rig.load)
-            for place in [7.0, 1.0].map(BookTime.seconds) {
-                rig.engine.seek(rig.load, to: place)
-                let answer = try await rig.answer()
-                #expect(answer == .seeked(to: place))
+        try await paused("paused-early") { rig in
+            try await rig.playsInTime {
+                rig.engine.pause(rig.load)
+                try await seek(rig, 7, 1)
+                try await playAndPause(rig)
             }
-            rig.engine.play(rig.load)
-            try await Task.sleep(for: .milliseconds(100))
-            rig.engine.pause(rig.load)
         }
-        rig.engine.unload()
-        await sound.stop()
+    }
+
+    /// Where it was first told to play is not where the listener is any more.
+    @Test func whatIsSoughtBeforeTheFirstSoundIsNotTakenBack() async throws {
+        try await paused("sought-early") { rig in
+            try await playAndPause(rig)
+            try await seek(rig, 4)
+            try await Task.sleep(for: .seconds(3))
+            let moments = try await rig.play(until: .seconds(4.1))
+            #expect(moments.allSatisfy { $0.place >= .seconds(4) }, "\(moments.map(\.place))")
+        }
     }
 
     /// It loses count when it is stopped hundreds of times in a second.
