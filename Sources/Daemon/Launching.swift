@@ -110,8 +110,8 @@ extension Service: @LoopActor LauncherFace {
     private func result(_ entry: Entry, _ wanted: [String]) -> LauncherResult {
         let item = entry.row.item
         let fit = Words.fit(title: Words.split(item.title), others: [], wanted)
-        let people = Clean.line(item.podcast ?? item.authors.joined(separator: ", "))
-        let details = [people.isTurning ? "\u{2068}\(people)\u{2069}" : people, heard(entry.row)]
+        let people = Clean.isolated(Clean.line(item.podcast ?? item.authors.joined(separator: ", ")))
+        let details = [people, heard(entry.row)]
         return LauncherResult(
             id: item.id, title: Clean.line(item.title), detail: details.filter { !$0.isEmpty }.joined(separator: " · "),
             cover: entry.cover.flatMap { shelves.covers.holds($0) ? $0 : nil },
@@ -122,13 +122,6 @@ extension Service: @LoopActor LauncherFace {
         if row.finished { return "finished" }
         guard let position = row.position, position > 0, let duration = row.duration else { return "" }
         return "\(TimeText.length(.seconds(max(0, duration - position)))) left"
-    }
-}
-
-extension String {
-    /// Written from right to left, by which it would turn around what stands behind it.
-    fileprivate var isTurning: Bool {
-        unicodeScalars.contains { (0x590...0x8FF).contains($0.value) || (0xFB1D...0xFEFC).contains($0.value) }
     }
 }
 

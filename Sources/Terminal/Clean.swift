@@ -25,10 +25,17 @@ public enum Clean {
 
     /// A sentence of ours, which some title in it may begin that is written from right to left.
     public static func leftToRight(_ sentence: String) -> String {
-        let isMixed = sentence.unicodeScalars.contains { scalar in
-            [0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x1E800...0x1EFFF].contains { $0.contains(scalar.value) }
+        turns(sentence) ? "\u{200E}" + sentence : sentence
+    }
+
+    /// Some words of others among ours, which turn nothing around that stands behind them.
+    public static func isolated(_ words: String) -> String { turns(words) ? "\u{2068}\(words)\u{2069}" : words }
+
+    /// Some of it is written from right to left.
+    private static func turns(_ text: String) -> Bool {
+        text.unicodeScalars.contains { scalar in
+            [0x590...0x8FF, 0xFB1D...0xFEFC, 0x1E800...0x1EFFF].contains { $0.contains(scalar.value) }
         }
-        return isMixed ? "\u{200E}" + sentence : sentence
     }
 
     /// In paragraphs: as ``line(_:)``, each on its own. Several empty lines become one.

@@ -16,6 +16,7 @@ struct CleanTests {
         #expect(Clean.sentence("http://h/x.mp3 says 404") == "http://h/x.mp3 says 404.")
         #expect(Clean.leftToRight("'\u{5D0}' is gone") == "\u{200E}'\u{5D0}' is gone")
         #expect(Clean.leftToRight("it is gone") == "it is gone")
+        #expect(Clean.isolated("\u{5D0}") == "\u{2068}\u{5D0}\u{2069}" && Clean.isolated("Ada") == "Ada")
         #expect(Clean.paragraphs("One.\n\n\n\u{1B}Two.\n") == ["One.", "", "Two."])
     }
 
