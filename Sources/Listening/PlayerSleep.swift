@@ -181,10 +181,14 @@ extension Player {
 
     /// The item was played to its end, and the sound fades on into what follows.
     mutating func fadesOn(behind item: Item) {
-        guard options.sleepRewinds, let fade, fade.load == load, fade.item == item.id, fade.behind == nil else {
-            return
-        }
-        self.fade?.behind = .jumped(item.id, from: fade.from, to: item.duration, .sleep)
+        guard fade?.behind == nil, let back = wayBack(in: item) else { return }
+        fade?.behind = back
+    }
+
+    /// From the item's end to where the sound was still full.
+    private func wayBack(in item: Item) -> Effect? {
+        guard options.sleepRewinds, let fade, fade.load == load, fade.from < item.duration else { return nil }
+        return .jumped(item.id, from: fade.from, to: item.duration, .sleep)
     }
 
     /// The item was played to its end.
@@ -202,12 +206,11 @@ extension Player {
 
     /// What is over with the item's end: it is finished, so that the way back is all that is kept of the fade.
     mutating func sleepAtEnd(of item: Item) -> [Effect] {
-        let from = fade.flatMap { $0.load == load ? $0.from : nil }
+        let back = [wayBack(in: item)].compactMap(\.self)
         slept = sleep?.asked
         sleep = nil
         fade = nil
-        guard options.sleepRewinds, let from, from < item.duration else { return [.sleepChanged] }
-        return [.jumped(item.id, from: from, to: item.duration, .sleep), .sleepChanged]
+        return back + [.sleepChanged]
     }
 
     /// When the timer itself has something to do.

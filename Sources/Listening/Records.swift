@@ -37,9 +37,7 @@ extension Place {
         // The mark alone says nothing so early: a library may take our own place for finished.
         return knowsOurs && isElsewhere && !isFinished && ahead >= -Self.clockTolerance
     }
-}
 
-extension Place {
     /// Nearer than this is as good as ours, which the server may have been told a moment ago.
     private static let besideDistance = BookTime.seconds(15)
 
