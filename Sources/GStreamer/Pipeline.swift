@@ -109,7 +109,7 @@ final class Pipeline {
         guard let old = Self.part(Self.tempo, of: filter), let new = gst_element_factory_make("scaletempo", Self.tempo)
         else { return }
         defer { gst_object_unref(old) }
-        let bin = UnsafeMutableRawPointer(filter).assumingMemoryBound(to: GstBin.self)
+        let bin = Self.asBin(filter)
         gst_element_set_state(old, GST_STATE_NULL)
         gst_bin_remove(bin, old)
         gst_bin_add(bin, new)
@@ -128,7 +128,7 @@ final class Pipeline {
     }
 
     private static func part(_ name: String, of bin: Element) -> Element? {
-        gst_bin_get_by_name(UnsafeMutableRawPointer(bin).assumingMemoryBound(to: GstBin.self), name)
+        gst_bin_get_by_name(Self.asBin(bin), name)
     }
 
     private static func bin(_ description: String) -> Element? {
@@ -253,16 +253,26 @@ final class Pipeline {
     /// not be opened has to come up for that, cannot, and nothing stops.
     fileprivate static func lower(_ playbin: Element, to state: GstState) {
         guard gst_element_set_state(playbin, state) == GST_STATE_CHANGE_FAILURE else { return }
-        let parts = gst_bin_iterate_elements(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
-        defer { gst_iterator_free(parts) }
-        let leave: GstIteratorForeachFunction = { value, _ in
+        visit(gst_bin_iterate_elements(asBin(playbin)), nil) { value, _ in
             let part = g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self)
             guard part.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue else { return }
             gst_element_set_locked_state(part, 1)
             gst_element_set_state(part, GST_STATE_NULL)
         }
-        while gst_iterator_foreach(parts, leave, nil) == GST_ITERATOR_RESYNC { gst_iterator_resync(parts) }
         gst_element_set_state(playbin, state)
+    }
+
+    private static func asBin(_ element: Element) -> UnsafeMutablePointer<GstBin> {
+        UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstBin.self)
+    }
+
+    /// Each at least once: from the start again where some came or went meanwhile. Frees the iterator.
+    private static func visit(
+        _ parts: UnsafeMutablePointer<GstIterator>?, _ context: UnsafeMutableRawPointer?,
+        _ body: GstIteratorForeachFunction
+    ) {
+        defer { gst_iterator_free(parts) }
+        while gst_iterator_foreach(parts, body, context) == GST_ITERATOR_RESYNC { gst_iterator_resync(parts) }
     }
 
     var isSinkClosed: Bool { dogear_is_closed(sink) != 0 }
@@ -389,13 +399,10 @@ final class Pipeline {
 
     /// See ``Ears/setGrain(of:)``: for what is there already.
     func setGrain() {
-        let elements = gst_bin_iterate_recurse(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
-        defer { gst_iterator_free(elements) }
-        let setGrain: GstIteratorForeachFunction = { value, ears in
+        Self.visit(gst_bin_iterate_recurse(Self.asBin(playbin)), Unmanaged.passUnretained(ears).toOpaque()) {
+            value, ears in
             Ears.of(ears).setGrain(of: g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self))
         }
-        let context = Unmanaged.passUnretained(ears).toOpaque()
-        while gst_iterator_foreach(elements, setGrain, context) == GST_ITERATOR_RESYNC { gst_iterator_resync(elements) }
     }
 
     /// - Parameter boost: decibels. Peaks are bent down so that nothing clips; without a boost nothing is touched.
@@ -415,7 +422,7 @@ final class Pipeline {
 
     func recalculateLatency() {
         guard !isClosed else { return }
-        gst_bin_recalculate_latency(UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self))
+        gst_bin_recalculate_latency(Self.asBin(playbin))
     }
     var hasAudio: Bool { dogear_get_int(playbin, "n-audio") > 0 }
 
