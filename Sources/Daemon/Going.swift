@@ -208,9 +208,11 @@ extension Service {
         await stand(at: entry, wish, paused: true) { player.turning == .rolled && ticket == opening }
     }
 
-    /// - Parameter isWanted: asked once more before it is shown.
+    /// - Parameters:
+    ///   - left: where the listener is in it; nil: where the journal says.
+    ///   - isWanted: asked once more before it is shown.
     func stand(
-        at entry: Queue.Entry, _ wish: Wish, paused: Bool, if isWanted: @LoopActor () -> Bool
+        at entry: Queue.Entry, _ wish: Wish, left: BookTime? = nil, paused: Bool, if isWanted: @LoopActor () -> Bool
     ) async {
         let place = (try? await store.place(of: entry.item.id)) ?? nil
         let rate = await rate(of: entry.item)
@@ -220,8 +222,8 @@ extension Service {
         rateKey = rate.key
         send(
             .restore(
-                entry.item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
-                paused: paused, copy: copy))
+                entry.item, at: left ?? place?.position ?? .zero, rate: rate.rate,
+                finished: left == nil && place?.isFinished ?? false, paused: paused, copy: copy))
     }
 
     /// Returns when the queue is where it is on its way to, also where that changes meanwhile.

@@ -191,7 +191,7 @@ extension Service {
         if player.isWithoutOutput, let present = queue.present {
             // It would wait for that as long and be no better off.
             let why = player.error
-            await stand(at: present, Wish(.picked, present.key), paused: true) {
+            await stand(at: present, Wish(.picked, present.key), left: left.place, paused: true) {
                 ticket == opening && player.phase == .stopped
             }
             if ticket == opening { send(.openFailed(why, mayReturn: false)) }
