@@ -55,7 +55,7 @@ extension Service {
 
     /// Where the sleep timer ended with an item the queue stands at the next: who wakes up there means the one before.
     private func goBackToWhatWasSleptThrough(_ moves: [Move]) async {
-        guard player.phase == .stopped, let previous = queue.previous, let last = Move.next(in: moves),
+        guard player.isSetDown, let previous = queue.previous, let last = Move.next(in: moves),
             last.cause == .sleep, last.item == previous.item.id
         else { return }
         go(to: previous, .back)
