@@ -205,7 +205,10 @@ private struct ForgetfulBytes: ByteShelf {
         #expect(stood.seconds > 6.5 && stood.seconds <= 9.1, "\(stood)")
         let count = asked()
         try await eventually("asked again") { asked() >= count + 3 ? true : nil }
-        #expect(rig.engine.position(rig.load) == stood && rig.reports.all.last?.word == .buffering(true))
+        // Where the decoder came late, the buffer that was under way when it stopped still counts.
+        let later = try #require(rig.engine.position(rig.load))
+        #expect((stood.seconds...stood.seconds + 0.1).contains(later.seconds), "\(stood), \(later)")
+        #expect(rig.reports.all.last?.word == .buffering(true))
         isThere.withLock { $0 = true }
         #expect(try await rig.reports.next(rig.load) == .buffering(false))
         try await rig.play(until: .seconds(12), hearing: 5.6)
