@@ -100,6 +100,8 @@ final class Turn {
     let openingLimit: Double
     /// Looks whether something still comes of a file on disk.
     var vigil = Vigil()
+    /// It has waited as long as it is to, and once more for an output that answers since a moment ago.
+    var isLastWait = false
     /// A file that is to be opened is being looked at.
     var awaitsDisk = false
     var looking: ThreadTimer?
@@ -254,6 +256,7 @@ final class Turn {
             // A reader says itself when there is no hope.
             if crate.feed?.want != nil { return beginPatience() }
             if !awaitsDisk, !pipeline.sinkAnswers { return failUnanswered() }
+            if !isLastWait { return beginPatience(isLast: true) }
             let reason = awaitsDisk ? "its disk does not answer" : "it could not be opened; it may be damaged"
             fail(crate.feed?.failure ?? .unreadable(track: spot.track, reason: reason))
         case .clockLost:

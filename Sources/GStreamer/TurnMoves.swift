@@ -119,9 +119,10 @@ extension Turn {
 
     /// Now and then decodebin keeps the error of a damaged file to itself (seen in 1.22 with an m4b cut short): that must
     /// not leave the listener waiting for ever. Nor must a sound output that does not answer.
-    func beginPatience() {
+    func beginPatience(isLast: Bool = false) {
         patience?.cancel()
-        patience = post(.overdue, after: .seconds(openingLimit))
+        isLastWait = isLast
+        patience = post(.overdue, after: .seconds(isLast ? openingLimit / 5 : openingLimit))
     }
 
     /// - Parameter isFresh: the file was opened for this. One that has been played for a while may refuse to seek and
