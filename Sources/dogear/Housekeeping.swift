@@ -77,10 +77,15 @@ struct Doctor: DogearCommand {
         }
     }
 
-    /// Without a daemon to ask, that is the finding.
+    /// The daemon answers how it stands from memory, whatever else it does.
+    private static let patience = Duration.seconds(10)
+
+    /// Without a daemon to ask, or one that does not answer, that is the finding.
     private func ask() throws -> String {
         do {
-            return try Link().ask("Doctor")
+            let link = try Link()
+            _ = try link.ask("Status", within: Self.patience)
+            return try link.ask("Doctor")
         } catch let error as ControlError {
             return try encode(
                 DoctorReport(checks: [.init("daemon", .bad, "it cannot be asked", advice: error.message)]))

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aDaemonThatHangsIsNotAskedForItsLog() async throws {
+    @Test func aDaemonThatHangsIsNotWaitedForByWhoLooksForTheReason() async throws {
         try await House.with(keyring: .absent) { house in
             // Started by a command, it has a log of its own.
             try await house.done("status")
@@ -53,6 +53,8 @@ import Testing
             let logs = try await house.dogear("logs")
             #expect(logs.code == 0 && logs.errors.contains("does not answer"), "\(logs)")
             #expect(logs.output.contains("ready"), "\(logs)")
+            let doctor = try await house.dogear("doctor")
+            #expect(doctor.code == 1 && doctor.output.contains("does not answer"), "\(doctor)")
         }
     }
 
