@@ -155,7 +155,7 @@ struct Bookmarks: DogearCommand {
         }
         switch form {
         case .json: try show(json, options, as: BookmarksReport.self) { $0.lines(on: $1) }
-        case .markdown: write(report.markdown, to: 1)
+        case .markdown: put(report.markdown)
         case .lines where report.bookmarks.isEmpty:
             hint("There are no bookmarks. 'dogear bookmark' makes one where you are.")
         case .lines: for line in report.lines(on: .standardOutput) { say(line) }

@@ -63,5 +63,4 @@ struct Export {
         ControlError(.failed, "cannot write '\(path)': \(reason); name another file with --output")
     }
 
-    private func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

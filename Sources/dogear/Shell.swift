@@ -43,7 +43,15 @@ extension DogearCommand {
 }
 
 /// Writes a line to standard output.
-func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
+func say(_ line: String) { put(line + "\n") }
+
+/// Writes to standard output. What is lost there is no success: it may be kept in a file.
+func put(_ text: String) {
+    let code = write(text, to: STDOUT_FILENO)
+    guard code != 0 else { return }
+    complain("standard output cannot be written: \(reason(code))")
+    exit(ControlError.Kind.failed.rawValue)
+}
 
 /// Writes a sentence to standard error.
 func complain(_ sentence: String) { write("dogear: \(Clean.line(sentence))\n", to: STDERR_FILENO) }
@@ -51,17 +59,28 @@ func complain(_ sentence: String) { write("dogear: \(Clean.line(sentence))\n", t
 /// Writes a line meant for people only, such as what to do about an empty list.
 func hint(_ sentence: String, indent: String = "") { write(indent + Clean.line(sentence) + "\n", to: STDERR_FILENO) }
 
-func write(_ text: String, to descriptor: Int32) {
+/// - Returns: 0, or why not all of it could be written.
+@discardableResult func write(_ text: String, to descriptor: Int32) -> Int32 {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
         let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if written < 0 {
-            if errno == EINTR { continue }
-            return
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&room, 1, -1)
+                continue
+            default: return errno
+            }
         }
         bytes = bytes.dropFirst(written)
     }
+    return 0
 }
+
+/// What errno says, in words.
+func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 
 /// Reads a report of the daemon's.
 func decode<Report: Decodable>(_ type: Report.Type, _ json: String) throws -> Report {

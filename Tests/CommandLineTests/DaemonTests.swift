@@ -269,6 +269,17 @@ import Testing
         #expect(outcome.output == "✗ keyring: none\n    install one\n")
     }
 
+    @Test func whatCannotBeWrittenIsNoSuccess() async throws {
+        let (null, full) = (try Child.open("/dev/null", O_RDWR), try Child.open("/dev/full", O_WRONLY))
+        let errors = try Child.pipe()
+        let process = try dogear.started(["status", "--json"], input: null, output: full, errors: errors.writer)
+        for file in [null, full, errors.writer] { close(file) }
+        var complaints = Child.lines(of: errors.reader).makeAsyncIterator()
+        #expect(
+            await complaints.next() == "dogear: standard output cannot be written: No space left on device")
+        #expect(await process.ended() == 1)
+    }
+
     @Test func followingShowsEachChangeAndEndsWithTheDaemon() async throws {
         let null = try Child.open("/dev/null", O_RDWR)
         let (output, errors) = (try Child.pipe(), try Child.pipe())
