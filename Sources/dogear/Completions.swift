@@ -82,7 +82,7 @@ private struct Glance {
     private let paths: Paths?
 
     init(_ line: Completion.Line) {
-        paths = (try? line.profile.map { try Profile($0) } ?? Profile.present)?.paths
+        paths = try? (line.profile.map { try Profile($0) } ?? Profile.present).paths
     }
 
     private var catalogue: CatalogueGlance? { paths.flatMap { CatalogueGlance(path: $0.catalogue) } }

@@ -18,20 +18,23 @@ struct DaemonStarter {
 
     /// Returns once the daemon has its name on the bus.
     func start() throws {
-        let log = try Self.openLog()
+        let file: String
+        do { file = try Profile.present.paths.log } catch let error as FolderError {
+            throw ControlError(.failed, error.description)
+        }
+        let log = try Self.openLog(file)
         defer { close(log) }
         do throws(BusError) { try bus.watch(peer) } catch { throw ControlError(.failed, error.message) }
         let start = lseek(log, 0, SEEK_END)
         let process = try spawn(log: log)
-        try wait(for: process, log: log, from: start)
+        try wait(for: process, log: log, of: file, from: start)
     }
 
     /// - Returns: where a daemon that was started directly writes its log; nil without a home.
-    static var logFile: String? { (try? Profile.present)?.paths?.log }
+    static var logFile: String? { try? Profile.present.paths.log }
 
     /// A daemon without a log file plays as well: `dogear logs` asks it while it runs.
-    private static func openLog() throws -> Int32 {
-        guard let file = logFile else { return try openNothing() }
+    private static func openLog(_ file: String) throws -> Int32 {
         try? PrivateFiles.makeFolder(above: file)
         var facts = stat()
         if stat(file, &facts) == 0, facts.st_size > largestLog { rename(file, file + ".1") }
@@ -115,8 +118,7 @@ struct DaemonStarter {
 
     /// Waits for the name's owner, and looks now and then whether the process has ended meanwhile. One that ended
     /// because another daemon was faster is no failure.
-    private func wait(for process: pid_t, log: Int32, from start: off_t) throws {
-        let file = Self.logFile ?? "its log"
+    private func wait(for process: pid_t, log: Int32, of file: String, from start: off_t) throws {
         let clock = ContinuousClock()
         let end = clock.now + Self.deadline
         do throws(BusError) {

@@ -108,10 +108,12 @@ extension Profile {
         get throws(ControlError) { try Profile(environment: [variable: dogear.environment(variable) ?? ""]) }
     }
 
-    /// Where its files are; nil where the environment names no home for them.
-    var paths: Paths? {
-        let variables = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"]
-        let known = variables.compactMap { name in dogear.environment(name).map { (name, $0) } }
-        return try? Paths(environment: Dictionary(uniqueKeysWithValues: known), own: folder)
+    /// Where its files are.
+    var paths: Paths {
+        get throws(FolderError) {
+            let variables = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"]
+            let known = variables.compactMap { name in dogear.environment(name).map { (name, $0) } }
+            return try Paths(environment: Dictionary(uniqueKeysWithValues: known), own: folder)
+        }
     }
 }

@@ -308,6 +308,12 @@ import Testing
         #expect(await daemon.asked == [.logs(level: "warning", limit: 100)])
     }
 
+    @Test func withoutAHomeNoDaemonIsStarted() async throws {
+        await daemon.leave()
+        let outcome = try await Program(home: dogear.home, bus: bus.address, isHomeless: true)("status")
+        #expect(outcome.code == 1 && outcome.errors.contains("HOME holds an absolute path"), "\(outcome)")
+    }
+
     @Test func logsWithoutADaemonComeFromTheFileAndStartNone() async throws {
         await daemon.leave()
         let folder = dogear.home.path + "/.local/state/dogear"

@@ -25,6 +25,8 @@ struct Program {
     var home: Home
     /// Address of the session bus; nil: none.
     var bus: String?
+    /// Not told where its home is.
+    var isHomeless = false
 
     /// Beside the test program.
     private static let path: String = {
@@ -54,7 +56,8 @@ struct Program {
 
     /// For tests that talk to it while it runs.
     func started(_ arguments: [String], input: Int32, output: Int32, errors: Int32) throws -> Child {
-        var environment = ["HOME": home.path, "PATH": "/usr/bin:/bin", "TZ": "UTC"]
+        var environment = ["PATH": "/usr/bin:/bin", "TZ": "UTC"]
+        if !isHomeless { environment["HOME"] = home.path }
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus
         return try Child(
             Self.path, arguments, environment: environment, folder: home.path, input: input, output: output,
