@@ -67,22 +67,30 @@ extension Service {
         case .progress(let session, let place):
             if let session, sync.isOurs(session: session) { return }
             guard place.item == player.item?.id else { return refresh([place]) }
-            let isTheirs = isNews(place, to: told) || session != nil && isBeside(place)
-            if isTheirs { send(.elsewhere(place)) } else { lookCloser(at: place) }
+            if isNews(place, to: told) || isBeside(place) { send(.elsewhere(place)) } else { lookCloser(at: place) }
         case .places(let places):
             refresh(places.filter { $0.item != player.item?.id })
             // All of a user comes for any change, and for the first half of ours too: it is a reason to ask.
             guard let place = places.first(where: { $0.item == player.item?.id }) else { return }
-            if isNews(place, to: told) { look(at: place.item) } else { lookCloser(at: place) }
+            if isNews(place, to: told) || isBeside(place) { look(at: place.item) } else { lookCloser(at: place) }
         }
     }
 
     /// Another device plays while this one does: whose place is the later one, no clock tells, and ours goes on. The server
     /// will be told ours, so that the other is known nowhere else then.
     private func isBeside(_ place: Place) -> Bool {
-        guard player.phase == .playing, !player.isAsking, !sync.owes(place.item), var here = told else { return false }
-        here.position = position
-        return place.isBeside(here)
+        isPlaying(place.item) && !sync.owes(place.item) && sync.isBeside(place, here: position)
+    }
+
+    private func isPlaying(_ id: ItemID) -> Bool {
+        player.item?.id == id && player.phase == .playing && !player.isAsking
+    }
+
+    /// A server that was away may have heard of another device meanwhile, and forgets it with the next word of ours.
+    func lookBeside(before request: Sync.Request, to account: String) async {
+        guard sync.wasAway(account), let id = player.item?.id, request.isAbout(id), isPlaying(id) else { return }
+        let place = await inTime { try? await self.shelves.serverPlace(of: id) } ?? nil
+        if let place, isBeside(place) { send(.elsewhere(place)) }
     }
 
     /// Two devices that paused within a moment: the clocks do not tell whose place is the later one, but a server that
@@ -132,7 +140,7 @@ extension Service {
     }
 
     private func consider(_ place: Place, own: Place?, knowsOurs: Bool = false) {
-        if isNews(place, to: own, knowsOurs: knowsOurs) { send(.elsewhere(place)) }
+        if isNews(place, to: own, knowsOurs: knowsOurs) || isBeside(place) { send(.elsewhere(place)) }
     }
 
     private func isNews(_ place: Place, to own: Place?, knowsOurs: Bool = false) -> Bool {

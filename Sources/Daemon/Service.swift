@@ -511,6 +511,7 @@ internal import Store
         // On the disk's side of things first; if it cannot be written, the server is told all the same.
         let asked = place(of: request)
         try? await store.write(asked.map { [.asked($0)] } ?? [])
+        await lookBeside(before: request, to: account)
         let outcome = await shelves.perform(request, account: account, at: asked?.updated)
         if let asked, outcome == .accepted { store.post(.answered(asked.item)) }
         if case .later = outcome {

@@ -37,16 +37,6 @@ extension Place {
         // The mark alone says nothing so early: a library may take our own place for finished.
         return knowsOurs && isElsewhere && !isFinished && ahead >= -Self.clockTolerance
     }
-
-    /// Nearer than this is as good as ours, which the server may have been told a moment ago.
-    private static let besideDistance = BookTime.seconds(15)
-
-    /// Whether somebody else is there, or was a moment ago.
-    /// - Parameter playing: where it plays here.
-    public func isBeside(_ playing: Place) -> Bool {
-        !isFinished && updated.subtractingSaturating(playing.updated) > -Sync.freshness
-            && (position - playing.position).microseconds.magnitude > Self.besideDistance.microseconds.magnitude
-    }
 }
 
 /// The time listened to one item under one session id, until a server has accepted all of it. The journal has it before

@@ -17,7 +17,7 @@ public struct Sync: Sendable {
         case bookmark(Bookmark)
 
         /// It tells a place of this item.
-        func isAbout(_ item: ItemID) -> Bool {
+        public func isAbout(_ item: ItemID) -> Bool {
             switch self {
             case .sync(_, item, _, _, _): true
             case .local(let rows): rows.contains { $0.item == item }

@@ -27,15 +27,31 @@ extension Sync {
     /// Whether a command of the listener's for this item has yet to arrive: until then the server knows less than we do.
     public func owes(_ item: ItemID) -> Bool { writes[item].map { $0.refusal == nil } ?? false }
 
+    /// Nearer than this is as good as ours, which the server may have been told a moment ago.
+    private static let besideDistance = BookTime.seconds(15)
+
+    /// Whether what a server says of an item is another device's, which plays beside this one or did since this session
+    /// began: neither what it was told last from here nor anything on the way from there.
+    /// - Parameter here: where it plays.
+    public func isBeside(_ place: Place, here: BookTime) -> Bool {
+        guard let live, live.item == place.item, !place.isFinished, place.updated > live.started else { return false }
+        let told = live.sentPlace.flatMap { $0 == .unknown ? nil : $0 } ?? live.startPlace
+        let ours = min(told, here) - Self.besideDistance...max(told, here) + Self.besideDistance
+        return !ours.contains(place.position)
+    }
+
+    /// Whether an account's server did not answer when it was last told something: it may have heard of others since.
+    public func wasAway(_ account: String) -> Bool { lanes[account].map { $0.backOffs > 0 } ?? false }
+
     /// After a pause without a network, hours may have passed since the place that is owed.
     mutating func withdrawStale(_ now: Moment) -> [Effect] {
-        let (lanes, confirmed, reached) = (lanes, confirmed, reached)
+        let (confirmed, reached) = (confirmed, reached)
+        let away = Set(lanes.keys.filter(wasAway))
         func age(_ at: Int64) -> Int64 { (now.sinceStart - at) / 1000 }
         return withdraw { stretch in
             // The session has just answered: what it was told a moment ago is no other device's.
             if let confirmed, confirmed.id == stretch.id, age(confirmed.at) <= Self.freshness { return false }
-            // A server that was away may have heard of others since.
-            let wasAway = stretch.item.account.flatMap { lanes[$0] }.map { $0.backOffs > 0 } ?? false
+            let wasAway = stretch.item.account.map(away.contains) ?? false
             return reached[stretch.id].map(age) ?? .max > (wasAway ? Place.clockTolerance : Self.freshness)
         }
     }

@@ -135,6 +135,45 @@ import Testing
         }
     }
 
+    /// As another client that says now where it is, outside of any session.
+    private func tellElsewhere(_ house: House, _ seconds: Int) {
+        house.server.setProgress(
+            of: House.user, item: Library.book,
+            [
+                "currentTime": .int(seconds), "duration": 100,
+                "lastUpdate": .int(Int(Date().timeIntervalSince1970 * 1000)),
+            ])
+    }
+
+    @Test func whatPlaysKnowsWhatTheServerWasTold() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            await isConnected(house)
+            try await house.status("on its way") { $0.position > 1 }
+            tellElsewhere(house, 70)
+            try await isKept(70, in: house)
+            let here = try await house.status()
+            #expect(here.state == .playing && here.position < 50)
+        }
+    }
+
+    /// Whose first word afterwards would be the last that is known of the other.
+    @Test func aServerThatWasAwayIsAskedBeforeItIsTold() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            try await house.done("play", "tidebook")
+            try await house.status("on its way") { $0.position > 1 }
+            let outage = house.server.fail(.dropBefore, path: "/api/session/**", times: .max)
+            let unsent = try await house.dogear("sync")
+            #expect(unsent.code == 4, "\(unsent)")
+            tellElsewhere(house, 70)
+            house.server.clearFault(outage)
+            try await house.done("sync")
+            try await isKept(70, in: house)
+            try await house.progress("where it plays") { ($0.currentTime ?? 70) < 50 }
+        }
+    }
+
     /// The length of the pause is what is tested; nothing is waited for.
     private func pauseForLong() async throws { try await Task.sleep(for: .seconds(61)) }
 

@@ -297,6 +297,38 @@ import Testing
         #expect(wire.request == syncOf("s", at: 31, listened: 31))
     }
 
+    /// At 30 s when the server was told last, at 120 s now.
+    @Test(arguments: [
+        (0, true), (14, true), (16, false), (75, false), (134, false), (136, true), (179, true),
+    ]) func whoPlaysBesideIsNotOnOurWay(_ place: Double, _ isBeside: Bool) {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.accepted)
+        wire.hear(90, to: 120)
+        func other(_ updated: Int64, isFinished: Bool = false) -> Place {
+            Place(
+                item: emma.id, position: .seconds(place), duration: .seconds(180), isFinished: isFinished,
+                updated: updated)
+        }
+        #expect(wire.sync.isBeside(other(wire.now.wall - 60_000), here: .seconds(120)) == isBeside)
+        #expect(!wire.sync.isBeside(other(wire.now.wall, isFinished: true), here: .seconds(120)))
+        #expect(!wire.sync.isBeside(other(wire.now.wall - 120_000), here: .seconds(120)), "before this session")
+    }
+
+    @Test func aServerIsAwayUntilItAnswers() {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        #expect(!wire.sync.wasAway("a"))
+        wire.answer(.later(retryAfter: nil))
+        #expect(wire.sync.wasAway("a"))
+        wire.pass(300)
+        #expect(wire.sync.wasAway("a"))
+        wire.answer(.accepted)
+        #expect(!wire.sync.wasAway("a"))
+    }
+
     @Test func aSlowAnswerOfOurOwnMakesNothingStale() {
         var wire = Wire()
         wire.open("s")
