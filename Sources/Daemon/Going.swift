@@ -3,6 +3,7 @@ internal import EventLoop
 internal import Listening
 internal import Logging
 internal import Store
+internal import Terminal
 
 /// Where the queue is on its way to.
 struct Heading {
@@ -15,6 +16,8 @@ struct Heading {
     var plays: Bool
     /// Microseconds, monotonic.
     let since: Int64
+    /// The listener was told that it takes long.
+    var isToldOf = false
     /// It is the present one already, and not heard yet.
     var isPresent = false
 
@@ -67,7 +70,8 @@ extension Service {
                 let waits = way == .onward && (!isPresent || beyond != nil)
                 let role = waits ? "is next in the queue but " : ""
                 let advice = way == .onward && beyond.map { $0.key != entry.key } ?? false ? Self.advice : ""
-                self.queueTrouble = "'\(entry.item.title)' \(role)cannot be played: \(error.message)\(advice)"
+                self.queueTrouble =
+                    "'\(Clean.short(entry.item.title))' \(role)cannot be played: \(error.message)\(advice)"
                 self.stuck = entry.key
                 self.log.notice("the queue does not go on", metadata: ["why": "\(error.message)"])
                 self.recallPlace()
@@ -89,14 +93,27 @@ extension Service {
     /// - Returns: whether the Player need not know.
     func heedWhileGoing(_ event: Player.Event) -> Bool {
         guard let heading, !heading.isPresent || player.isUnderWay else { return passesOverWhatIsStuck(event) }
+        let before = goings
+        let isHeeded = heed(event, on: heading)
+        // Plasma has moved its bar already, whatever comes of that.
+        if isHeeded, event.isMove, goings == before || self.heading == nil { recallPlace() }
+        return isHeeded
+    }
+
+    private func heed(_ event: Player.Event, on heading: Heading) -> Bool {
         let steps = heading.isPresent ? [] : heading.steps
         switch event {
         case .next:
             // Of what has chapters only the first is left out, and that is not there yet; what does not come, all of it.
-            guard player.options.next != .skip,
-                player.options.next == .queue || !heading.entry.item.mayHaveParts
+            guard player.options.next != .skip else { return true }
+            guard
+                player.options.next == .queue || !heading.entry.item.mayHaveParts || heading.isToldOf
                     || time.now.monotonic - heading.since > longWait.microseconds
-            else { return true }
+            else {
+                // Whoever asks twice is told why, and the third time means it.
+                if finding?.title != nil { notices?.tellOfWait() }
+                return true
+            }
             guard let next = line(along: steps).next else { return true }
             go(steps + [Heading.Step(entry: next, way: .onward)], plays: plays(heading))
         case .previous:
@@ -217,18 +234,34 @@ extension Service {
         let place = (try? await store.place(of: entry.item.id)) ?? nil
         let rate = await rate(of: entry.item)
         guard isWanted() else { return }
-        told = place
+        told =
+            place
+            ?? left.map {
+                let now = serverNow(of: entry.item.id, at: time.now)
+                return Place(item: entry.item.id, position: $0, duration: entry.item.duration, updated: now)
+            }
         let copy = present(entry.item, as: wish)
         rateKey = rate.key
         send(
             .restore(
-                entry.item, at: left ?? place?.position ?? .zero, rate: rate.rate,
+                entry.item, at: left ?? place?.position, rate: rate.rate,
                 finished: left == nil && place?.isFinished ?? false, paused: paused, copy: copy))
+        if told == nil { look(at: entry.item.id) }
     }
 
     /// Returns when the queue is where it is on its way to, also where that changes meanwhile.
     func arrival() async {
         while let going { await going.value }
+    }
+}
+
+extension Player.Event {
+    /// To another place.
+    fileprivate var isMove: Bool {
+        switch self {
+        case .next, .previous, .seekPart, .setPartPosition, .goTo: true
+        default: false
+        }
     }
 }
 

@@ -64,7 +64,7 @@ extension Service {
                 keptStopped = isStopped
                 send(
                     .restore(
-                        item, at: place?.position ?? .zero, rate: rate.rate, finished: place?.isFinished ?? false,
+                        item, at: place?.position, rate: rate.rate, finished: place?.isFinished ?? false,
                         paused: !isStopped, copy: queue.present?.copy ?? 0))
             }
         } catch {

@@ -85,7 +85,7 @@ internal import Terminal
     private func tell(_ what: String, of title: String?, _ why: String, isWait: Bool = false) {
         standstill = service.standstill?.why
         shownTrouble = Trouble(item: service.player.item?.id, isWait: isWait)
-        let sentence = title.map { "'\($0)': \(why)" } ?? why
+        let sentence = title.map { "'\(Clean.short($0))': \(why)" } ?? why
         show(Notice(Subject.trouble, title: what, body: Self.forDesktop(sentence)))
     }
 
@@ -106,11 +106,22 @@ internal import Terminal
         guard wait == nil else { return }
         wait = service.time.timer(after: service.longWait) {
             // Who asked in a terminal was told.
-            guard self.service.answering == 0, let title = self.service.awaited else { return }
-            self.tell(
-                "It is still on its way", of: title,
-                "it plays as soon as it has come; 'dogear doctor' tells what is slow", isWait: true)
+            if self.service.answering == 0 { self.tellOfWait() }
         }
+    }
+
+    /// Once.
+    func tellOfWait() {
+        guard let title = service.awaited, service.heading?.isToldOf != true else { return }
+        service.heading?.isToldOf = true
+        let advice = "'dogear doctor' tells what is slow"
+        guard service.isOnItsWay || service.player.isOpening else {
+            // It is here: that may be the sound output, too.
+            return tell("There is no sound yet", of: title, "it goes on as soon as it can; \(advice)", isWait: true)
+        }
+        let plays = service.player.wantsPlay || service.finding?.byHand ?? service.heading?.plays ?? true
+        let what = plays ? "it plays as soon as it has come" : "it is there as soon as it has come"
+        tell("It is still on its way", of: title, "\(what); \(advice)", isWait: true)
     }
 
     private func withdrawTrouble() {

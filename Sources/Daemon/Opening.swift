@@ -273,7 +273,8 @@ extension Service {
     }
 
     /// Goes on with an item after a stop or a failure; nobody waits for the answer.
-    func open(again id: ItemID, at place: BookTime, play: Bool, _ ticket: Int) async {
+    /// - Parameter place: where it stands; nil: where the journal or the source says.
+    func open(again id: ItemID, at place: BookTime?, play: Bool, _ ticket: Int) async {
         let source = source(of: id)
         do throws(SourceError) {
             if let account = id.account { await drain(limit: .seconds(2), of: account) }

@@ -99,7 +99,7 @@ extension Service {
         if !player.wantsPlay, isNews(place, to: told, knowsOurs: true) { look(at: place.item) }
     }
 
-    private func look(at id: ItemID) {
+    func look(at id: ItemID) {
         let (own, knewOurs) = (told, sync.hasTold(id))
         doubted = knewOurs ? nil : id
         Task { @LoopActor in
@@ -144,7 +144,10 @@ extension Service {
     }
 
     private func isNews(_ place: Place, to own: Place?, knowsOurs: Bool = false) -> Bool {
-        guard let own, own.item == place.item, !sync.owes(place.item) else { return false }
+        guard !sync.owes(place.item) else { return false }
+        // Nothing of it was ever heard here.
+        guard let own else { return place.item == player.item?.id && (place.position > .zero || place.isFinished) }
+        guard own.item == place.item else { return false }
         let isNews = own.isOutdone(by: place, knowsOurs: knowsOurs, isServers: isServers(own))
         if isNews {
             log.debug(

@@ -393,7 +393,7 @@ internal import Store
         }
     }
 
-    private func reopen(_ item: ItemID, at place: BookTime, play: Bool, after delay: BookTime) {
+    private func reopen(_ item: ItemID, at place: BookTime?, play: Bool, after delay: BookTime) {
         opening += 1
         let ticket = opening
         reopenTimer?.cancel()

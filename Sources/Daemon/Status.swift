@@ -41,11 +41,8 @@ extension Service {
         return ("It does not play", item.title, why)
     }
 
-    /// Playing is wanted, and what is to be heard is not.
-    var isAwaited: Bool {
-        if player.wantsPlay { return player.isUnderWay || player.isBuffering || isOnItsWay }
-        return finding.map { $0.byHand ?? $0.plays } ?? heading?.plays ?? false
-    }
+    /// What is wanted is not there.
+    var isAwaited: Bool { isOnItsWay || player.wantsPlay && (player.isUnderWay || player.isBuffering) }
 
     /// Its title.
     var awaited: String? { isAwaited ? finding?.title ?? heading?.entry.item.title ?? player.item?.title : nil }

@@ -91,6 +91,8 @@ public struct Player: Sendable {
     var unseenSince: Moment?
     /// The place is another device's, and nothing was heard here since.
     var isBorrowed = false
+    /// It stands at the beginning because nothing of it is known here, which is no place that the listener chose.
+    var isUnheard = false
     /// The server tells at once what other devices do, and nothing was missed.
     var isWatched = false
     /// Paused because the sound output failed: nothing is loaded, play asks the source again.
@@ -247,8 +249,8 @@ extension Player {
         case accountChanged
         /// Known from the journal at start, gone to while stopped, or behind an end what is next and cannot be played: can
         /// be resumed, is not loaded.
-        /// `paused`: see ``Player/isSetDown``.
-        case restore(Item, at: BookTime, rate: Double, finished: Bool, paused: Bool, copy: Int = 0)
+        /// `at`: nil where nothing of it is known here. `paused`: see ``Player/isSetDown``.
+        case restore(Item, at: BookTime?, rate: Double, finished: Bool, paused: Bool, copy: Int = 0)
         /// The queue changed.
         case lineup(Lineup)
         case play
@@ -308,7 +310,7 @@ extension Player {
         /// The place, and the time listened since the last one of these.
         case heard(Heard)
         /// Ask the source for the item again, after so long, to go on from here.
-        case reopen(ItemID, at: BookTime, play: Bool, after: BookTime)
+        case reopen(ItemID, at: BookTime?, play: Bool, after: BookTime)
         /// Open what the queue has before or behind this item, to play if ``Player/wantsPlay`` says so.
         case follow(Direction)
         /// The listening to this item is over for now: close its session.

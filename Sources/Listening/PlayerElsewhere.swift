@@ -78,8 +78,8 @@ extension Player {
         }
         isFinished = newer.isFinished && phase == .stopped
         // A device that plays for an hour tells a hundred places: only ours is worth keeping.
-        if from != goal, !isBorrowed { effects.append(.jumped(item.id, from: from, to: goal, .device)) }
-        isBorrowed = true
+        if from != goal, !isBorrowed, !isUnheard { effects.append(.jumped(item.id, from: from, to: goal, .device)) }
+        (isBorrowed, isUnheard) = (true, false)
         return effects + [.seeked]
     }
 

@@ -100,6 +100,7 @@ extension Player {
             place = goal
             // Stopped or not, the source may still be asked.
             chosen = goal
+            isUnheard = false
             effects = [.placed(item.id, goal)]
         }
         isFinished = false

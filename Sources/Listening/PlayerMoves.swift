@@ -127,6 +127,7 @@ extension Player {
         unseenSince = nil
         question = nil
         isBorrowed = false
+        isUnheard = false
         isSilenced = false
         error = nil
     }
@@ -167,12 +168,14 @@ extension Player {
     }
 
     private mutating func restore(
-        _ item: Item, at place: BookTime, rate: Double, finished: Bool, paused: Bool, copy: Int
+        _ item: Item, at known: BookTime?, rate: Double, finished: Bool, paused: Bool, copy: Int
     ) -> [Effect] {
         guard phase == .empty || phase == .stopped || turning == .rolled else { return [] }
         isWhole = false
         self.copy = copy
+        let place = known ?? .zero
         settle(item, at: finished && place >= item.duration ? .zero : place, rate: rate)
+        isUnheard = known == nil
         isFinished = finished
         isLeft = paused
         let effects: [Effect] = phase == .empty ? [] : [.seeked]
@@ -205,7 +208,7 @@ extension Player {
             error = nil
             // From the end, or from where it was marked as finished, back to what is still to be heard.
             let back: [Effect] = start == place ? [] : [.jumped(item.id, from: place, to: start, .begin)]
-            return back + [.reopen(item.id, at: start, play: true, after: .zero)]
+            return back + [.reopen(item.id, at: isUnheard ? nil : start, play: true, after: .zero)]
         }
         return []
     }
@@ -391,6 +394,8 @@ extension Player {
             isLeft = true
             return over + [.seeked, .follow(.onward)]
         }
+        // What comes round is there to be played, too.
+        if sleeps, isHeard, lineup.loop == .queue { isLeft = true }
         guard canGoOn, !sleeps else {
             return over + [.seeked] + (sleeps || !isHeard || !plays ? [] : [.ranOut(item.id)])
         }

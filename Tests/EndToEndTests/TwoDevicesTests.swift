@@ -174,6 +174,53 @@ import Testing
         }
     }
 
+    /// Nothing of it is in the journal: another device's place is the only one there is.
+    @Test(arguments: [false, true]) func whatIsGoneToWithoutPlayingIsWhereTheOtherLeftIt(
+        _ isAway: Bool
+    ) async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            await isConnected(house)
+            try await house.done("queue", "add", "three rooms")
+            try await house.done("settings", "playback.next", "queue")
+            try await house.done("stop")
+            if isAway {
+                cutOff(house)
+                house.server.fail(.serverError, method: "GET", path: "/api/me/progress/*", times: .max)
+                house.server.restart()
+            }
+            let there: JSON = ["currentTime": 41, "duration": 60]
+            house.server.setProgress(of: House.user, item: Library.files, there)
+            try await house.playerctl("next")
+            try await house.status("gone to") {
+                $0.item?.title == "Three Rooms" && $0.state == .stopped && $0.position == (isAway ? 0 : 41)
+            }
+            try await house.done("play")
+            let playing = try await house.status("playing") { $0.state == .playing }
+            #expect((41..<60).contains(playing.position), "\(playing)")
+            try await house.done("pause")
+            try await house.progress("where it is", of: Library.files) { ($0.currentTime ?? 0) >= 41 }
+            let moves = try await moves(house)
+            #expect(!moves.contains { $0.cause == .device }, "\(moves)")
+        }
+    }
+
+    /// And one that moves there while it stands here.
+    @Test func whatStandsUnheardFollowsTheOther() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            await isConnected(house)
+            try await house.done("queue", "add", "three rooms")
+            try await house.done("settings", "playback.next", "queue")
+            try await house.done("stop")
+            try await house.playerctl("next")
+            try await house.status("gone to") { $0.item?.title == "Three Rooms" && $0.state == .stopped }
+            house.server.setProgress(
+                of: House.user, item: Library.files, ["currentTime": 23, "duration": 60])
+            try await house.status("where the other is") { $0.position == 23 && $0.state == .stopped }
+        }
+    }
+
     /// The length of the pause is what is tested; nothing is waited for.
     private func pauseForLong() async throws { try await Task.sleep(for: .seconds(61)) }
 

@@ -172,6 +172,23 @@ import Testing
         #expect(desk.effects == [.reopen(emma.id, at: .seconds(30), play: true, after: .zero)])
     }
 
+    /// Its beginning is no place that the listener chose, to be given up or to go before what the source says.
+    @Test func whatIsUnheardHereStandsWhereTheOtherIs() {
+        func unheard() -> Desk {
+            var desk = Desk()
+            desk.send(.restore(emma, at: nil, rate: 1, finished: false, paused: false))
+            return desk
+        }
+        var desk = unheard()
+        #expect(desk.send(.play) == [.reopen(emma.id, at: nil, play: true, after: .zero)])
+        desk = unheard()
+        #expect(desk.send(.elsewhere(place(30))) == [.took(place(30)), .seeked])
+        #expect(desk.send(.play) == [.reopen(emma.id, at: .seconds(30), play: true, after: .zero)])
+        desk = unheard()
+        desk.send(.seek(to: .seconds(7), .seek))
+        #expect(desk.send(.play) == [.reopen(emma.id, at: .seconds(7), play: true, after: .zero)])
+    }
+
     @Test func whatWasFinishedElsewhereIsNotGoneOnWith() throws {
         var desk = paused(5)
         let load = desk.player.load
