@@ -111,9 +111,9 @@ extension Service: @LoopActor LauncherFace {
         let item = entry.row.item
         let fit = Words.fit(title: Words.split(item.title), others: [], wanted)
         let people = Clean.isolated(Clean.line(item.podcast ?? item.authors.joined(separator: ", ")))
-        let details = [people, heard(entry.row)]
+        let details = [people, heard(entry.row)].filter { !$0.isEmpty }.joined(separator: " · ")
         return LauncherResult(
-            id: item.id, title: Clean.line(item.title), detail: details.filter { !$0.isEmpty }.joined(separator: " · "),
+            id: item.id, title: Clean.line(item.title), detail: Clean.leftToRight(details),
             cover: entry.cover.flatMap { shelves.covers.holds($0) ? $0 : nil },
             closeness: fit == 4 ? .whole : fit == 3 ? .beginning : .some)
     }

@@ -16,7 +16,8 @@ struct Session: ~Copyable {
         let context = g_main_context_new()!
         g_main_context_push_thread_default(context)
         let limit = Limit(milliseconds: milliseconds)
-        do throws(VaultError) { (bus, service) = try Self.connect(address, limit) } catch {
+        let greeting = Limit(milliseconds: min(milliseconds, Self.longestGreeting))
+        do throws(VaultError) { (bus, service) = try Self.connect(address, greeting) } catch {
             Self.leave(context)
             throw error
         }
@@ -24,6 +25,9 @@ struct Session: ~Copyable {
         self.limit = limit
         self.schema = Self.schema()
     }
+
+    /// Milliseconds: to be there takes nobody's password, so that who says nothing for so long hangs.
+    private static let longestGreeting = 12_000
 
     private static func connect(
         _ address: String, _ limit: Limit
