@@ -190,9 +190,9 @@ extension Service {
     /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
     func described(_ id: ItemID) async throws(ControlError) -> Item {
         do throws(SourceError) {
+            if id.source == ShelfItemID.source { return try await onShelf(id) }
             let source = source(of: id)
             let found = try await source.find(id)
-            if id.source == "abs" { return try await shelves.described(found) }
             let item = try await source.open(found).item
             // Where it is has to be known when its turn comes.
             store.post(.item(item))
@@ -201,11 +201,28 @@ extension Service {
             throw ControlError(error)
         }
     }
+
+    /// What the index knows will do where the server does not answer now: it is asked again when the item's turn comes.
+    private func onShelf(_ id: ItemID) async throws(SourceError) -> Item {
+        let asking = Task { @LoopActor in
+            do throws(SourceError) { return Result<Item, SourceError>.success(try await shelves.described(id)) } catch {
+                return .failure(error)
+            }
+        }
+        let answer = await inTime { await asking.value }
+        if case .success(let item)? = answer { return item }
+        if case .failure(let error)? = answer, error.kind != .unreachable { throw error }
+        if let known = await described([Item(id: id, kind: .book, title: "", tracks: [])]).first, !known.title.isEmpty {
+            return known
+        }
+        return try await asking.value.get()
+    }
 }
 
 extension Shelves {
     /// What is told about an item that waits; how it is played is asked again when its turn comes.
-    fileprivate func described(_ found: Found) async throws(SourceError) -> Item {
+    fileprivate func described(_ id: ItemID) async throws(SourceError) -> Item {
+        let found = try await find(id)
         do throws(ShelfError) {
             let (client, shelf) = try client(of: found.id)
             let row = try await client.details(shelf).row

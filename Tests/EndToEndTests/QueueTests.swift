@@ -222,6 +222,25 @@ import Testing
         }
     }
 
+    /// It may be back when their turn comes.
+    @Test(arguments: [false, true]) func whatTheIndexKnowsIsLinedUpWithoutTheServer(_ hangs: Bool) async throws {
+        try await House.signedIn(extra: House.hasty) { house, _ in
+            try await house.done("libraries", "--refresh")
+            try await house.done("play", "tidebook")
+            try await house.done("stop")
+            let gate = StandInGate()
+            house.server.fail(hangs ? .hold(gate) : .dropBefore, path: "/**", times: .max)
+            #expect(try await queue(house, "add", "three rooms") == ["Three Rooms"])
+            house.server.clearFaults()
+            gate.release()
+            try await house.done("settings", "playback.next", "queue")
+            try await house.done("next")
+            try await house.done("play")
+            let status = try await house.status("playing") { $0.state == .playing }
+            #expect(status.item?.title == "Three Rooms" && status.duration == 60, "\(status)")
+        }
+    }
+
     @Test func draggingToTheEndOfAllStops() async throws {
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook")
