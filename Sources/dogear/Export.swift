@@ -62,5 +62,4 @@ struct Export {
     private func failure(_ reason: String) -> ControlError {
         ControlError(.failed, "cannot write '\(path)': \(reason); name another file with --output")
     }
-
 }
