@@ -241,6 +241,33 @@ import Testing
         }
     }
 
+    /// And the third time means it. Plasma's bar is told again where it is each time.
+    @Test func whoPressesNextTwiceIsToldWhatIsAwaited() async throws {
+        try await House.signedIn(extra: ["DOGEAR_PATIENCE": "2"]) { house, _ in
+            try await house.done("play", "tidebook", "--at", "61")
+            #expect(try await queue(house, "add", "three rooms").count == 1)
+            #expect(try await queue(house, "add", "echoes").count == 2)
+            let desk = try await FakeNotifications(on: house.bus.address)
+            let monitor = try await Monitor(house)
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), path: "/api/items/\(Library.files)", times: .max)
+            try await house.playerctl("next")
+            try await house.status("on its way") { $0.opening == "Three Rooms" && $0.state == .playing }
+            let count = monitor.messages().count { $0.field("member") == "Seeked" }
+            try await house.playerctl("next")
+            let told = try await eventually("a notification") { await desk.shown.first }
+            #expect(told.title == "It is still on its way" && told.body.hasPrefix("'Three Rooms': it plays"), "\(told)")
+            try await eventually("the place again") {
+                monitor.messages().count { $0.field("member") == "Seeked" } > count ? true : nil
+            }
+            #expect(try await house.status().item?.title == "Tidebook")
+            try await house.playerctl("next")
+            try await house.status("what lies behind it") { $0.item?.title == "Echoes" && $0.state == .playing }
+            gate.release()
+            await desk.leave()
+        }
+    }
+
     @Test func draggingToTheEndOfAllStops() async throws {
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook")
