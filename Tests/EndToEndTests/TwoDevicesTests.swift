@@ -189,17 +189,17 @@ import Testing
                 house.server.fail(.serverError, method: "GET", path: "/api/me/progress/*", times: .max)
                 house.server.restart()
             }
-            let there: JSON = ["currentTime": 41, "duration": 60]
+            let there: JSON = ["currentTime": 21, "duration": 60]
             house.server.setProgress(of: House.user, item: Library.files, there)
             try await house.playerctl("next")
             try await house.status("gone to") {
-                $0.item?.title == "Three Rooms" && $0.state == .stopped && $0.position == (isAway ? 0 : 41)
+                $0.item?.title == "Three Rooms" && $0.state == .stopped && $0.position == (isAway ? 0 : 21)
             }
             try await house.done("play")
             let playing = try await house.status("playing") { $0.state == .playing }
-            #expect((41..<60).contains(playing.position), "\(playing)")
+            #expect((21..<60).contains(playing.position), "\(playing)")
             try await house.done("pause")
-            try await house.progress("where it is", of: Library.files) { ($0.currentTime ?? 0) >= 41 }
+            try await house.progress("where it is", of: Library.files) { ($0.currentTime ?? 0) >= 21 }
             let moves = try await moves(house)
             #expect(!moves.contains { $0.cause == .device }, "\(moves)")
         }
