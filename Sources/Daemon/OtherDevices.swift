@@ -67,12 +67,12 @@ extension Service {
         case .progress(let session, let place):
             if let session, sync.isOurs(session: session) { return }
             guard place.item == player.item?.id else { return refresh([place]) }
-            if isNews(place, to: told) || isBeside(place) { send(.elsewhere(place)) } else { lookCloser(at: place) }
+            if isOthers(place, than: told) { send(.elsewhere(place)) } else { lookCloser(at: place) }
         case .places(let places):
             refresh(places.filter { $0.item != player.item?.id })
             // All of a user comes for any change, and for the first half of ours too: it is a reason to ask.
             guard let place = places.first(where: { $0.item == player.item?.id }) else { return }
-            if isNews(place, to: told) || isBeside(place) { look(at: place.item) } else { lookCloser(at: place) }
+            if isOthers(place, than: told) { look(at: place.item) } else { lookCloser(at: place) }
         }
     }
 
@@ -89,7 +89,7 @@ extension Service {
     /// A server that was away may have heard of another device meanwhile, and forgets it with the next word of ours.
     func lookBeside(before request: Sync.Request, to account: String) async {
         guard sync.wasAway(account), let id = player.item?.id, request.isAbout(id), isPlaying(id) else { return }
-        let place = await inTime { try? await self.shelves.serverPlace(of: id) } ?? nil
+        let place = await inTime { await self.shelves.place(of: id) } ?? nil
         if let place, isBeside(place) { send(.elsewhere(place)) }
     }
 
@@ -140,7 +140,11 @@ extension Service {
     }
 
     private func consider(_ place: Place, own: Place?, knowsOurs: Bool = false) {
-        if isNews(place, to: own, knowsOurs: knowsOurs) || isBeside(place) { send(.elsewhere(place)) }
+        if isOthers(place, than: own, knowsOurs: knowsOurs) { send(.elsewhere(place)) }
+    }
+
+    private func isOthers(_ place: Place, than own: Place?, knowsOurs: Bool = false) -> Bool {
+        isNews(place, to: own, knowsOurs: knowsOurs) || isBeside(place)
     }
 
     private func isNews(_ place: Place, to own: Place?, knowsOurs: Bool = false) -> Bool {

@@ -256,7 +256,7 @@ final class Turn {
             // A reader says itself when there is no hope.
             if crate.feed?.want != nil { return beginPatience() }
             if !awaitsDisk, !pipeline.sinkAnswers { return failUnanswered() }
-            if !isLastWait { return beginPatience(isLast: true) }
+            if !awaitsDisk, !isLastWait { return beginPatience(isLast: true) }
             let reason = awaitsDisk ? "its disk does not answer" : "it could not be opened; it may be damaged"
             fail(crate.feed?.failure ?? .unreadable(track: spot.track, reason: reason))
         case .clockLost:

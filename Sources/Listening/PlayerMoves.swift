@@ -389,13 +389,11 @@ extension Player {
         }
         partIndex = index(of: place)
         let over = [heard] + (isHeard ? [.finished(item.id)] : []) + [.unload, .close(item.id)] + slept
-        if sleeps, isHeard, lineup.hasNext {
-            // Who wakes up goes on with that: it is there to be played.
+        if sleeps, isHeard, canGoOn {
+            // Who wakes up goes on with what follows or comes round: it is there to be played.
             isLeft = true
-            return over + [.seeked, .follow(.onward)]
+            if lineup.hasNext { return over + [.seeked, .follow(.onward)] }
         }
-        // What comes round is there to be played, too.
-        if sleeps, isHeard, lineup.loop == .queue { isLeft = true }
         guard canGoOn, !sleeps else {
             return over + [.seeked] + (sleeps || !isHeard || !plays ? [] : [.ranOut(item.id)])
         }

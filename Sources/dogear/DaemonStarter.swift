@@ -40,7 +40,7 @@ struct DaemonStarter {
         if stat(file, &facts) == 0, facts.st_size > largestLog { rename(file, file + ".1") }
         let log = open(file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard log >= 0 else {
-            complain("no log is kept: cannot write \(file): \(String(cString: strerror(errno)))")
+            complain("no log is kept: cannot write \(file): \(reason(errno))")
             return try openNothing()
         }
         return log
@@ -88,7 +88,7 @@ struct DaemonStarter {
         var process = pid_t()
         let code = posix_spawn(&process, program, &files, &attributes, &words, environ)
         guard code == 0 else {
-            throw ControlError(.failed, "cannot start the daemon: \(String(cString: strerror(code)))")
+            throw ControlError(.failed, "cannot start the daemon: \(reason(code))")
         }
         return process
     }
@@ -106,7 +106,7 @@ struct DaemonStarter {
     }
 
     /// - Returns: what a daemon that would not start wrote as its reason behind `start`; nil if it said none.
-    private static func reason(in log: Int32, from start: off_t) -> String? {
+    private static func cause(in log: Int32, from start: off_t) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = pread(log, &bytes, bytes.count, start)
         let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
@@ -126,8 +126,8 @@ struct DaemonStarter {
                 if try bus.next(within: .milliseconds(100)) == .appeared { return }
                 if waitpid(process, nil, WNOHANG) == process {
                     if try bus.hasOwner(peer.name) { return }
-                    let reason = Self.reason(in: log, from: start)
-                    throw .failed(reason ?? "the daemon ended while it started; \(file) tells why")
+                    let cause = Self.cause(in: log, from: start)
+                    throw .failed(cause ?? "the daemon ended while it started; \(file) tells why")
                 }
             }
         } catch {

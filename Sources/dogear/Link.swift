@@ -109,6 +109,7 @@ extension Profile {
     }
 
     /// Where its files are.
+    /// - Throws: where the environment names no home for them.
     var paths: Paths {
         get throws(FolderError) {
             let variables = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"]

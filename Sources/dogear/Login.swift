@@ -119,7 +119,7 @@ struct Login: DogearCommand {
 
     private func wholePath(_ path: String) throws -> String {
         guard let found = realpath(path, nil) else {
-            throw ControlError(.failed, "cannot read \(path): \(String(cString: strerror(errno)))")
+            throw ControlError(.failed, "cannot read \(path): \(reason(errno))")
         }
         defer { free(found) }
         return String(cString: found)

@@ -46,7 +46,7 @@ final class SecretPipe {
             throw ControlError(.usage, "what is to be kept secret is too long: all of it together may have 32 KiB")
         }
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw ControlError(.failed, String(cString: strerror(errno))) }
+        guard pipe(&ends) == 0 else { throw ControlError(.failed, reason(errno)) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         reader = Descriptor(owning: ends[0])
         write(secret, to: ends[1])

@@ -29,9 +29,9 @@ import Testing
         }
     }
 
-    /// As another client of the same user would, a little later.
-    private func goOnElsewhere(_ house: House, to seconds: Int, finished: Bool = false) {
-        let later = Int(Date().timeIntervalSince1970 * 1000) + 10_000
+    /// As another client of the same user would, a little later, outside of any session.
+    private func goOnElsewhere(_ house: House, to seconds: Int, later: Int = 10_000, finished: Bool = false) {
+        let later = Int(Date().timeIntervalSince1970 * 1000) + later
         var change: JSON = ["currentTime": .int(seconds), "duration": 100, "lastUpdate": .int(later)]
         if finished { change = ["isFinished": true, "lastUpdate": .int(later)] }
         house.server.setProgress(of: House.user, item: Library.book, change)
@@ -135,22 +135,12 @@ import Testing
         }
     }
 
-    /// As another client that says now where it is, outside of any session.
-    private func tellElsewhere(_ house: House, _ seconds: Int) {
-        house.server.setProgress(
-            of: House.user, item: Library.book,
-            [
-                "currentTime": .int(seconds), "duration": 100,
-                "lastUpdate": .int(Int(Date().timeIntervalSince1970 * 1000)),
-            ])
-    }
-
     @Test func whatPlaysKnowsWhatTheServerWasTold() async throws {
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook")
             await isConnected(house)
             try await house.status("on its way") { $0.position > 1 }
-            tellElsewhere(house, 70)
+            goOnElsewhere(house, to: 70, later: 0)
             try await isKept(70, in: house)
             let here = try await house.status()
             #expect(here.state == .playing && here.position < 50)
@@ -166,7 +156,7 @@ import Testing
             let outage = house.server.fail(.dropBefore, path: "/api/session/**", times: .max)
             let unsent = try await house.dogear("sync")
             #expect(unsent.code == 4, "\(unsent)")
-            tellElsewhere(house, 70)
+            goOnElsewhere(house, to: 70, later: 0)
             house.server.clearFault(outage)
             try await house.done("sync")
             try await isKept(70, in: house)
@@ -174,16 +164,21 @@ import Testing
         }
     }
 
+    /// Next leads to what was never heard.
+    private func stopBeforeThreeRooms(_ house: House) async throws {
+        try await house.done("play", "tidebook")
+        await isConnected(house)
+        try await house.done("queue", "add", "three rooms")
+        try await house.done("settings", "playback.next", "queue")
+        try await house.done("stop")
+    }
+
     /// Nothing of it is in the journal: another device's place is the only one there is.
     @Test(arguments: [false, true]) func whatIsGoneToWithoutPlayingIsWhereTheOtherLeftIt(
         _ isAway: Bool
     ) async throws {
         try await House.signedIn { house, _ in
-            try await house.done("play", "tidebook")
-            await isConnected(house)
-            try await house.done("queue", "add", "three rooms")
-            try await house.done("settings", "playback.next", "queue")
-            try await house.done("stop")
+            try await stopBeforeThreeRooms(house)
             if isAway {
                 cutOff(house)
                 house.server.fail(.serverError, method: "GET", path: "/api/me/progress/*", times: .max)
@@ -208,11 +203,7 @@ import Testing
     /// And one that moves there while it stands here.
     @Test func whatStandsUnheardFollowsTheOther() async throws {
         try await House.signedIn { house, _ in
-            try await house.done("play", "tidebook")
-            await isConnected(house)
-            try await house.done("queue", "add", "three rooms")
-            try await house.done("settings", "playback.next", "queue")
-            try await house.done("stop")
+            try await stopBeforeThreeRooms(house)
             try await house.playerctl("next")
             try await house.status("gone to") { $0.item?.title == "Three Rooms" && $0.state == .stopped }
             house.server.setProgress(
