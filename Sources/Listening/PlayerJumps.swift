@@ -63,7 +63,7 @@ extension Player {
         let from = spot
         // From the start of what was heard to its end to that start, or on from its end: nobody takes back a finish by
         // going nowhere.
-        if goal == from, cause != .undo {
+        if goal == from, cause != .undo, cause != .finish {
             switch phase {
             case .stopped, .opening: return []
             case .empty, .loading, .playing, .paused: break

@@ -80,6 +80,13 @@ import Testing
             let back = try await house.progress("not finished") { !$0.isFinished }
             #expect(abs((back.currentTime ?? 0) - (finished.currentTime ?? 0)) < 0.1, "\(finished) became \(back)")
 
+            // And of one that stands.
+            let left = try await house.status("paused") { $0.state == .paused || $0.state == .stopped }.position
+            try await house.done("finish")
+            try await house.progress("finished") { $0.isFinished }
+            try await house.done("undo")
+            try await house.progress("not finished") { !$0.isFinished && abs(($0.currentTime ?? 0) - left) < 0.1 }
+
             // Of an item that does not play, too.
             try await house.done("restart", "three rooms")
             house.server.setProgress(of: House.user, item: Library.files, ["currentTime": 33, "duration": 60])
