@@ -61,6 +61,9 @@ extension ShelfClient {
         var word = Told(place: target, at: write.made, sent: serverNow, isFinished: write.kind == .finish)
         // A record that is there is dated as we say, whenever this comes.
         if known != nil, write.made > 0 { word.latest = write.made }
+        if let known, known.position > .zero, !isTold(known, of: id) {
+            report(.overwriting(write.item, known.position, with: write.position ?? target))
+        }
         tell(id, word)
         _ = try await answer(.patchProgress(id, body: .object(fields)))
         answered(id, word, .accepted(placeTaken: true))
@@ -72,9 +75,12 @@ extension ShelfClient {
     /// an earlier run of ours told late is noted by the server under the time at which it came.
     private func isOutdone(_ write: ProgressWrite, by server: ShelfProgress, _ id: ShelfItemID) -> Bool {
         let isOfThisRun = told[id] != nil && write.made >= clock.now(at: began)
-        let told = told[id] ?? []
         return server.updated > write.made + Place.clockTolerance + (isOfThisRun ? 0 : Sync.freshness)
-            && !told.contains { $0.isNear(server.position, noted: server.updated) }
+            && !isTold(server, of: id)
+    }
+
+    private func isTold(_ server: ShelfProgress, of id: ShelfItemID) -> Bool {
+        told[id]?.contains { $0.isNear(server.position, noted: server.updated) } ?? false
     }
 
     /// The place that makes an item unfinished: the listener's, or the server's own where nobody else knows one; not in

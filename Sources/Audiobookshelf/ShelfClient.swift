@@ -9,6 +9,9 @@ public enum ShelfReport: Hashable, Sendable {
     /// then leaving the program may cost the login.
     case notStored(VaultError)
     case stored
+    /// A command is about to put another place over the one that the server has, which it was not told from here in this
+    /// run.
+    case overwriting(ItemID, BookTime, with: BookTime)
 }
 
 /// A place as a server was told it. Times in milliseconds since 1970 of the server's clock.
@@ -43,7 +46,7 @@ public actor ShelfClient {
     let now: @Sendable () -> Moment
     /// What was under way before that is not known here.
     private(set) var began: Moment
-    private let report: @Sendable (ShelfReport) -> Void
+    let report: @Sendable (ShelfReport) -> Void
 
     public private(set) var clock: ServerClock
     /// The last places of each item that the server has been told from here.

@@ -122,6 +122,7 @@ private func blockedSignals() -> sigset_t {
         let notices = Notices(of: service, bus: bus)
         service.notices = notices
         shelves.onSignedOut = { notices.signedOut($0) }
+        shelves.onOverwriting = { service.isOverwritten($0, $1, with: $2) }
         await service.readJournal()
         // What the desktop waits for is there: these two take longer than all that, and would have been in its way.
         let mediaTypes = Task.detached { await PlayableTypes.all() }

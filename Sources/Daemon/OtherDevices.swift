@@ -93,6 +93,17 @@ extension Service {
         if let place, isBeside(place) { send(.elsewhere(place)) }
     }
 
+    /// A command of the listener's puts `place` over what the server has of an item. Where neither that command nor the
+    /// move before it led away from there, it is another device's, and known nowhere else then.
+    func isOverwritten(_ item: ItemID, _ lost: BookTime, with place: BookTime) {
+        Task { @LoopActor in
+            let last = (try? await self.store.moves())?.first { $0.item == item }
+            let known = [place] + (last.map { [$0.from, $0.to] } ?? [])
+            guard known.allSatisfy({ abs(($0 - lost).seconds) > Sync.besideDistance.seconds }) else { return }
+            self.keep(.device, of: item, from: lost, to: place)
+        }
+    }
+
     /// Two devices that paused within a moment: the clocks do not tell whose place is the later one, but a server that
     /// has all of ours does.
     private func lookCloser(at place: Place) {

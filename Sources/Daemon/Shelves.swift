@@ -35,6 +35,8 @@ internal import Store
     var onNews: (@LoopActor () -> Void)?
     /// Called when a server has ended a login.
     var onSignedOut: (@LoopActor (Account) -> Void)?
+    /// See ``ShelfReport/overwriting``.
+    var onOverwriting: (@LoopActor (_ item: ItemID, BookTime, _ place: BookTime) -> Void)?
     private var listener: (@LoopActor (_ account: String) -> Void)?
 
     init(
@@ -122,6 +124,7 @@ internal import Store
             vaultTrouble = "the renewed login could not be stored: \(why)"
             log.error("the renewed login could not be stored", metadata: ["why": "\(why)"])
         case .stored: vaultTrouble = nil
+        case .overwriting(let item, let lost, let place): onOverwriting?(item, lost, place)
         }
     }
 

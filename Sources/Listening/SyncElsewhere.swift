@@ -28,7 +28,7 @@ extension Sync {
     public func owes(_ item: ItemID) -> Bool { writes[item].map { $0.refusal == nil } ?? false }
 
     /// Nearer than this is as good as ours, which the server may have been told a moment ago.
-    private static let besideDistance = BookTime.seconds(15)
+    public static let besideDistance = BookTime.seconds(15)
 
     /// Whether what a server says of an item is another device's, which plays beside this one or did since this session
     /// began: neither what it was told last from here nor anything on the way from there.

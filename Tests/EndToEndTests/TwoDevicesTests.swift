@@ -164,6 +164,27 @@ import Testing
         }
     }
 
+    /// The listener's last word holds, and what they did elsewhere before it can be gone back to.
+    @Test(arguments: ["restart", "finish"]) func aCommandThatComesLatePutsNoPlaceAsideForGood(
+        _ command: String
+    ) async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            let left = try await playAndPause(house)
+            let outage = house.server.fail(.dropBefore, path: "/api/me/progress/**", times: .max)
+            try await house.done(command)
+            goOnElsewhere(house, to: 70, later: -10_000)
+            house.server.clearFault(outage)
+            try await house.done("sync")
+            try await isKept(70, in: house)
+            try await house.progress("as was said") { $0.currentTime == 0 || $0.isFinished == true }
+            try await house.done("undo")
+            try await house.status("where the other was") { $0.position == 70 }
+            try await house.done("undo")
+            try await house.status("where it was") { abs($0.position - left) < 0.5 }
+        }
+    }
+
     /// Next leads to what was never heard.
     private func stopBeforeThreeRooms(_ house: House) async throws {
         try await house.done("play", "tidebook")
