@@ -30,6 +30,8 @@ enum Note: Sendable {
     case answers(path: String)
     /// Of our own making: nothing came of opening a file for too long, or it was the sound output's turn.
     case overdue
+    /// Of our own making: the sound output has the pipeline and does not let go of it.
+    case stuck
     /// Of our own making: the volume is to be said again.
     case volumeDue(isLast: Bool)
     /// How a stream's file is to be opened, or why it cannot be.

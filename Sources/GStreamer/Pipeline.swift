@@ -25,6 +25,9 @@ final class Pipeline {
     /// Boosted since the last ``rewind()``, and only after the next one louder.
     var isToBeBoosted: Bool { boost > 0 && booster == nil && mayBoost && Health.canBoost }
     private let ears: Ears
+    private let post: @Sendable (Note, UInt64) -> Void
+    /// A sound server that does not answer has it: see ``inTime(_:)``.
+    private var isStuck = false
     /// Played at another rate since the last ``rewind()``.
     private var hasStretched = false
     /// Also for the thread that opens its sink.
@@ -65,6 +68,7 @@ final class Pipeline {
         self.playbin = playbin
         self.sink = sink
         self.filter = filter
+        self.post = post
         volumeElement = Self.part("dogear-volume", of: sink)!
         fader = Self.part("dogear-fader", of: sink)!
         outlet = Outlet(pipeline: ElementReference(borrowing: playbin))
@@ -238,9 +242,33 @@ final class Pipeline {
         return Int64(now - standing.clock) / 1000 > (Clock.now.monotonic - standing.at) / 2
     }
 
+    /// Changes that lead down to the sound server: one that does not answer keeps who asks for half a minute at a time,
+    /// which the gstreamer thread does not wait for.
+    /// - Returns: nil if it is not over in time. `stuck` is on its way then, and nothing but to close this is of any use.
+    private func inTime<Result: Sendable>(_ change: @escaping @Sendable (Element) -> Result) -> Result? {
+        guard !isStuck else { return nil }
+        let playbin = ElementReference(borrowing: playbin)
+        playbin.retain()
+        let answer = Monitor<Result?>(nil)
+        let make: @Sendable () -> Void = {
+            let result = change(playbin.element)
+            playbin.release()
+            answer.change { $0 = result }
+        }
+        if !onOwnThread(make) { make() }
+        if let result = answer.wait(upTo: Self.changeLimit, for: { $0 }) { return result }
+        isStuck = true
+        post(.stuck, 0)
+        return nil
+    }
+
+    /// Seconds: more than a device far away needs to wake up.
+    private static let changeLimit = 5
+
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {
-        Self.lower(playbin, to: clockHasRunAway() || isToBeBoosted ? GST_STATE_NULL : GST_STATE_READY)
+        let isToClose = clockHasRunAway() || isToBeBoosted
+        guard inTime({ Self.lower($0, to: isToClose ? GST_STATE_NULL : GST_STATE_READY) }) != nil else { return }
         if isToBeBoosted { addBooster() } else if hasStretched { renewTempo() }
         hasStretched = false
         watched = nil
@@ -307,7 +335,7 @@ final class Pipeline {
         loudness.begin()
         ears.segments.reopen()
         Self.set(path: path, on: playbin)
-        return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
+        return goUp()
     }
 
     /// The same for a stream.
@@ -315,7 +343,11 @@ final class Pipeline {
         loudness.begin()
         ears.segments.reopen(isLed: feed.isPlaylist)
         Self.set(feed, on: playbin)
-        return gst_element_set_state(playbin, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE
+        return goUp()
+    }
+
+    private func goUp() -> Bool {
+        inTime { gst_element_set_state($0, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE } ?? true
     }
 
     /// Moves in the file it is in.
@@ -324,7 +356,10 @@ final class Pipeline {
     /// That makes their parsers read everything up to the target, which is why streams of these are opened at a cut;
     /// m4b, opus and ogg seek with one or a few reads.
     /// - Returns: false if it was refused.
-    func seek(to offset: BookTime, rate: Double) -> Bool { prepareSeek(to: offset, rate: rate)?.push() ?? false }
+    func seek(to offset: BookTime, rate: Double) -> Bool {
+        guard let seek = prepareSeek(to: offset, rate: rate) else { return false }
+        return inTime { _ in seek.push() } ?? true
+    }
 
     /// The same in two steps: a demuxer may have to read before it is there, and the thread that pushes waits for that.
     func prepareSeek(to offset: BookTime, rate: Double) -> PendingSeek? {
@@ -369,14 +404,16 @@ final class Pipeline {
         guard !playing else {
             hasPlayed = true
             standing = nil
-            gst_element_set_state(playbin, GST_STATE_PLAYING)
+            _ = inTime { gst_element_set_state($0, GST_STATE_PLAYING) }
             return
         }
-        var state = GST_STATE_NULL
-        var pending = GST_STATE_NULL
-        let result = gst_element_get_state(playbin, &state, &pending, Self.clockLimit)
-        gst_element_set_state(playbin, GST_STATE_PAUSED)
-        if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
+        _ = inTime { playbin in
+            var state = GST_STATE_NULL
+            var pending = GST_STATE_NULL
+            let result = gst_element_get_state(playbin, &state, &pending, Self.clockLimit)
+            gst_element_set_state(playbin, GST_STATE_PAUSED)
+            if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
+        }
         if standing == nil { standing = outputClock.map { ($0, Clock.now.monotonic) } }
     }
     // What failed is closed, and may still be told of a volume or a fade before it is let go.

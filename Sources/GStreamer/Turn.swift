@@ -259,6 +259,7 @@ final class Turn {
             if !awaitsDisk, !isLastWait { return beginPatience(isLast: true) }
             let reason = awaitsDisk ? "its disk does not answer" : "it could not be opened; it may be damaged"
             fail(crate.feed?.failure ?? .unreadable(track: spot.track, reason: reason))
+        case .stuck: failUnanswered()
         case .clockLost:
             guard case .steady = phase, wantsToPlay, !isFilling else { return }
             pipeline.set(playing: false)

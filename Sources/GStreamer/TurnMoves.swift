@@ -109,10 +109,7 @@ extension Turn {
     }
 
     func opened(_ open: () -> Bool) {
-        let begin = Clock.now.monotonic
         guard !open() else { return }
-        // Files are read by threads of their own: what held this one up is the output, which has been given up now.
-        if Double(Clock.now.monotonic - begin) / 1_000_000 > openingLimit { return failUnanswered() }
         // Its error message, with the reason, is already on its way: this one comes behind it.
         post(.complaint(Complaint(domain: .other, code: 0, text: "it cannot be opened", origin: .other)), since)
     }

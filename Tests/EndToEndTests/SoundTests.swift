@@ -133,6 +133,27 @@ import Testing
         }
     }
 
+    @Test func aSoundServerThatHangsWhileItPlaysLetsGoOfThePlayer() async throws {
+        try await withSound(devices: ["speakers"]) { house, sound in
+            try await house.done("play", "tidebook", "--at", "31")
+            let before = try await house.status("on its way") { $0.position > 31.5 }
+            sound.freeze()
+            try await house.playerctl("pause")
+            try await house.playerctl("play")
+            let outcome = try await house.dogear("play", "three rooms")
+            #expect(outcome.code == 1 && outcome.errors.contains("it does not answer"), "\(outcome)")
+            let refused = try await house.status("what was there before") { $0.item?.title == "Tidebook" }
+            #expect(refused.state == .paused && refused.position > before.position - 1, "\(refused)")
+            await sound.kill()
+            try await sound.start(devices: ["speakers"])
+            try await house.done("play")
+            try await plays(sound, on: "speakers")
+            try await house.status("further on") {
+                $0.position > refused.position + 0.3 && $0.state == .playing && $0.error == nil
+            }
+        }
+    }
+
     @Test func theDoctorOpensTheOutput() async throws {
         try await withSound(devices: ["speakers"]) { house, sound in
             func line() async throws -> String {
