@@ -23,12 +23,15 @@ struct Failure {
             || domain == secret_error_get_quark() && code == Int(SECRET_ERROR_NO_SUCH_OBJECT.rawValue)
     }
 
+    static let silence = VaultError.refused(
+        reason: "it does not answer; it may have asked you something in a window of its own")
+
     var vaultError: VaultError {
         switch domain {
         case secret_error_get_quark() where code == Int(SECRET_ERROR_IS_LOCKED.rawValue): .locked
         case g_dbus_error_quark() where Self.nobodyAnswers.contains(code): .absent
         case g_io_error_quark() where code == Int(G_IO_ERROR_CANCELLED.rawValue):
-            .refused(reason: "it does not answer; it may have asked you something in a window of its own")
+            Self.silence
         default: .refused(reason: message)
         }
     }

@@ -50,26 +50,40 @@ private actor Keyring {
 
     private let address: String?
     private let milliseconds: Int
+    /// It said nothing when it was greeted last: one that is back says something at once.
+    private var wasSilent = false
 
     init(address: String?, milliseconds: Int) {
         self.address = address
         self.milliseconds = milliseconds
     }
 
+    private func open() throws(VaultError) -> Session {
+        let greeting = wasSilent ? Session.shortGreeting : Session.longestGreeting
+        do throws(VaultError) {
+            let session = try Session(address: address, milliseconds: milliseconds, greeting: greeting)
+            wasSilent = false
+            return session
+        } catch {
+            wasSilent = error == Failure.silence
+            throw error
+        }
+    }
+
     func store(_ secret: String, _ key: SecretKey, _ label: String) throws(VaultError) {
-        let session = try Session(address: address, milliseconds: milliseconds)
+        let session = try open()
         try session.store(secret, attributes: key.attributes, label: label)
     }
 
     func secret(_ key: SecretKey) throws(VaultError) -> String? {
-        try Session(address: address, milliseconds: milliseconds).secret(attributes: key.attributes)
+        try open().secret(attributes: key.attributes)
     }
 
     func remove(_ attributes: [String: String]) throws(VaultError) {
-        try Session(address: address, milliseconds: milliseconds).remove(attributes: attributes)
+        try open().remove(attributes: attributes)
     }
 
-    func check() throws(VaultError) { try Session(address: address, milliseconds: milliseconds).check() }
+    func check() throws(VaultError) { try open().check() }
 }
 
 extension SecretKey {

@@ -10,13 +10,16 @@ struct Session: ~Copyable {
     private let service: UnsafeMutablePointer<SecretService>
     private let schema: UnsafeMutablePointer<SecretSchema>
 
-    init(address: String?, milliseconds: Int) throws(VaultError) {
+    /// - Parameters:
+    ///   - milliseconds: for everything.
+    ///   - greeting: milliseconds until the service must have said that it is there.
+    init(address: String?, milliseconds: Int, greeting: Int) throws(VaultError) {
         guard let address else { throw .absent }
         if let trouble = dogear_secret_trouble() { throw .unusable(reason: String(cString: trouble)) }
         let context = g_main_context_new()!
         g_main_context_push_thread_default(context)
         let limit = Limit(milliseconds: milliseconds)
-        let greeting = Limit(milliseconds: min(milliseconds, Self.longestGreeting))
+        let greeting = Limit(milliseconds: min(milliseconds, greeting))
         do throws(VaultError) { (bus, service) = try Self.connect(address, greeting) } catch {
             Self.leave(context)
             throw error
@@ -27,7 +30,9 @@ struct Session: ~Copyable {
     }
 
     /// Milliseconds: to be there takes nobody's password, so that who says nothing for so long hangs.
-    private static let longestGreeting = 12_000
+    static let longestGreeting = 12_000
+    /// As long of one that has just been found to hang.
+    static let shortGreeting = 2000
 
     private static func connect(
         _ address: String, _ limit: Limit

@@ -93,6 +93,7 @@ public final class PrivateBus: Sendable {
 
     /// Stops the keyring in its tracks, so that nothing is answered any more.
     public func freezeKeyring() { keyring?.send(SIGSTOP) }
+    public func thawKeyring() { keyring?.send(SIGCONT) }
 
     private static func start(_ keyring: Keyring, _ environment: [String: String]) async throws -> Child? {
         if keyring == .absent { return nil }
