@@ -95,7 +95,7 @@ import TestSupport
             // What still waits would wait for ever, and keep this life.
             for waiter in service.waiters { waiter.answer(.failure(ControlError(.failed, "it died"))) }
             service.waiters = []
-            service.finishDrains()
+            service.drains.settle()
         }
     }
 
