@@ -3,6 +3,8 @@ public enum Command: Hashable, Sendable {
     case status
     /// `what` empty: go on with what was listened to last. `at` empty: at the listener's place; else a ``Jump``.
     case play(what: String, at: String)
+    /// As play, for who sees no answer: what keeps it waiting is told in a notification.
+    case choose(what: String, at: String)
     /// Why it came to nothing, for who asked where nobody sees what a command writes.
     case tell(why: String)
     case pause, toggle, stop, next, previous

@@ -30,6 +30,9 @@ public let controlInterface = BusInterface<any ControlFace>(
         .property("Version", .string, emits: .constant, get: { .string($0.version) }),
         command("Status") { _ in .status },
         command("Play", ["What": .string, "At": .string]) { .play(what: try $0[0].string(), at: try $0[1].string()) },
+        command("Choose", ["What": .string, "At": .string]) {
+            .choose(what: try $0[0].string(), at: try $0[1].string())
+        },
         command("Tell", ["Why": .string]) { .tell(why: try $0[0].string()) },
         command("Pause") { _ in .pause },
         command("Toggle") { _ in .toggle },

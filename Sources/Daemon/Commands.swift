@@ -11,7 +11,7 @@ extension Service {
     func answer(_ command: Command) async throws(ControlError) -> String {
         switch command {
         case .status: return json(statusReport())
-        case .play(let what, let at): return try await play(what, at)
+        case .play(let what, let at), .choose(let what, let at): return try await play(what, at)
         case .tell(let why):
             notices?.cannotPlay(String(why.prefix(1000)))
             return json(statusReport())

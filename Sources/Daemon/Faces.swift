@@ -35,10 +35,12 @@ extension Service: @LoopActor ControlFace {
             }
             return
         }
-        let plays = if case .play = command { true } else { false }
+        let isRead = if case .choose = command { false } else { true }
+        let plays = if case .play = command { true } else { !isRead }
         if plays { answering += 1 }
+        if !isRead { choosing += 1 }
         Task { @LoopActor in
-            defer { if plays { self.answered() } }
+            defer { if plays { self.answered(isRead: isRead) } }
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {
                 reply.fail(error.busError)
             }

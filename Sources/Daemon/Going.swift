@@ -80,6 +80,12 @@ extension Service {
         }
     }
 
+    /// Next leads on from what is on its way, once it is known that it takes long.
+    var canPassOver: Bool {
+        guard let heading, player.options.next != .skip else { return false }
+        return line(along: heading.isPresent ? [] : heading.steps).next != nil
+    }
+
     private static let advice = "; 'dogear next' passes over it"
 
     private func arrived(_ number: Int) {

@@ -89,12 +89,13 @@ extension Service: @LoopActor LauncherFace {
         Task { @LoopActor in
             let before = self.opening
             self.answering += 1
-            defer { self.answered() }
+            self.choosing += 1
+            defer { self.answered(isRead: false) }
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])
                 let title = await self.knownTitle(of: item)
                 // Unless something else was asked for meanwhile.
-                if self.opening <= before + 1 { self.notices?.cannotPlay(title, error) }
+                if self.opening <= before + 1 { self.notices?.cannotPlay(item, title, error) }
             }
         }
     }

@@ -34,10 +34,20 @@ internal import Terminal
     private var shownTrouble: Trouble?
 
     private struct Trouble {
-        /// What was loaded then.
-        let item: ItemID?
-        /// It may come yet.
-        var isWait = false
+        enum Kind {
+            /// What was to play stands.
+            case standstill
+            /// It may come yet.
+            case wait
+            /// What was chosen came to nothing. What was there before may play on, and is no reason to take that back.
+            case answer
+        }
+
+        let kind: Kind
+        /// What was loaded then; of an answer, what is gone back to: known as soon as that is there.
+        var item: ItemID?
+        /// What could not be played.
+        var failed: ItemID?
     }
 
     private var wait: LoopTimer?
@@ -69,30 +79,48 @@ internal import Terminal
     func signedIn(_ account: String) { notifier.withdraw(Subject.login(account)) }
 
     /// What a launcher chose: there is no other window to say it in.
-    func cannotPlay(_ title: String?, _ error: ControlError) {
-        tell("It cannot be played", of: title, error.message)
+    func cannotPlay(_ item: ItemID, _ title: String?, _ error: ControlError) {
+        if let account = signedOut(of: item) { return signedOut(account) }
+        tell("It cannot be played", of: title, error.message, .answer, failed: item)
     }
 
     /// What a command came to nothing for, where nobody sees what it writes.
     func cannotPlay(_ why: String) {
-        tell("It cannot be played", of: nil, why)
+        // That was told when it turned out.
+        if let item = service.wanted, signedOut(of: item) != nil { return }
+        tell("It cannot be played", of: nil, why, .answer, failed: service.wanted)
+    }
+
+    private func signedOut(of item: ItemID) -> Account? {
+        service.shelves.accounts.first { $0.isSignedOut && $0.id == item.account }
+    }
+
+    /// Who presses Next at the end hears and sees nothing of it.
+    func nothingIsNext() {
+        guard service.answering == 0, let title = service.player.item?.title else { return }
+        tell("Nothing is next", of: title, "it has no further part, and nothing is queued behind it", .answer)
     }
 
     /// In the place of what was told before, and of why nothing plays.
     /// - Parameters:
     ///   - what: short, as desktops cut it off.
     ///   - title: of the item that it is about, unless the sentence names it.
-    private func tell(_ what: String, of title: String?, _ why: String, isWait: Bool = false) {
+    private func tell(
+        _ what: String, of title: String?, _ why: String, _ kind: Trouble.Kind, failed: ItemID? = nil
+    ) {
         standstill = service.standstill?.why
-        shownTrouble = Trouble(item: service.player.item?.id, isWait: isWait)
+        shownTrouble = Trouble(
+            kind: kind, item: kind == .answer ? nil : service.player.item?.id, failed: failed)
         let sentence = title.map { "'\(Clean.short($0))': \(why)" } ?? why
         show(Notice(Subject.trouble, title: what, body: Self.forDesktop(sentence)))
     }
 
     /// Whoever reads it has the keys in front of them, and no terminal.
     private static func forDesktop(_ sentence: String) -> String {
-        let keys = sentence.replacing("'dogear next'", with: "Next").replacing("'dogear play'", with: "Play")
-        return Clean.leftToRight(Clean.sentence(keys))
+        var words = sentence.replacing("'dogear next'", with: "Next").replacing("'dogear play'", with: "Play")
+        // Desktops make a link of what has a scheme.
+        for scheme in ["https://", "http://"] { words = words.replacing(scheme, with: "") }
+        return Clean.leftToRight(Clean.sentence(words))
     }
 
     /// What is to be heard may be long on its way, and no key or widget shows that anything comes.
@@ -100,13 +128,13 @@ internal import Terminal
         guard service.isAwaited else {
             wait?.cancel()
             wait = nil
-            if shownTrouble?.isWait ?? false, service.player.state != .playing { withdrawTrouble() }
+            if shownTrouble?.kind == .wait, service.player.state != .playing { withdrawTrouble() }
             return
         }
         guard wait == nil else { return }
         wait = service.time.timer(after: service.longWait) {
             // Who asked in a terminal was told.
-            if self.service.answering == 0 { self.tellOfWait() }
+            if self.service.answering == self.service.choosing { self.tellOfWait() }
         }
     }
 
@@ -114,14 +142,14 @@ internal import Terminal
     func tellOfWait() {
         guard let title = service.awaited, service.heading?.isToldOf != true else { return }
         service.heading?.isToldOf = true
-        let advice = "'dogear doctor' tells what is slow"
+        let advice = service.canPassOver ? "Next passes over it" : "'dogear doctor' tells what is slow"
         guard service.isOnItsWay || service.player.isOpening else {
             // It is here: that may be the sound output, too.
-            return tell("There is no sound yet", of: title, "it goes on as soon as it can; \(advice)", isWait: true)
+            return tell("There is no sound yet", of: title, "it goes on as soon as it can; \(advice)", .wait)
         }
         let plays = service.player.wantsPlay || service.finding?.byHand ?? service.heading?.plays ?? true
-        let what = plays ? "it plays as soon as it has come" : "it is there as soon as it has come"
-        tell("It is still on its way", of: title, "\(what); \(advice)", isWait: true)
+        let what = plays ? "it plays as soon as it has come" : "it stands ready as soon as it has come"
+        tell("It is still on its way", of: title, "\(what); \(advice)", .wait)
     }
 
     private func withdrawTrouble() {
@@ -132,12 +160,7 @@ internal import Terminal
     /// What was to play may stand still, or go on. Keys and widgets show nothing of why.
     func lookAtTrouble() {
         let now = service.standstill
-        // Not as soon as it is tried again: Plasma takes no notice that it had a moment ago.
-        if let shownTrouble, now == nil, !shownTrouble.isWait || !service.isAwaited,
-            service.player.state == .playing || shownTrouble.item != service.player.item?.id
-        {
-            withdrawTrouble()
-        }
+        if now == nil, isTroubleOver { withdrawTrouble() }
         lookAtWait()
         guard now?.why != standstill else { return }
         standstill = now?.why
@@ -147,7 +170,22 @@ internal import Terminal
         if let account = service.shelves.accounts.first(where: { $0.isSignedOut && service.isAffair(of: $0.id) }) {
             return signedOut(account)
         }
-        tell(now.what, of: now.title, now.why)
+        tell(now.what, of: now.title, now.why, .standstill)
+    }
+
+    private var isTroubleOver: Bool {
+        guard let trouble = shownTrouble else { return false }
+        let present = service.player.item?.id
+        let plays = service.player.state == .playing
+        switch trouble.kind {
+        // Not as soon as it is tried again: Plasma takes no notice that it had a moment ago.
+        case .standstill: return plays || trouble.item != present
+        case .wait: return !service.isAwaited && (plays || trouble.item != present)
+        case .answer:
+            guard !service.isAwaited, !service.isBetween else { return false }
+            if trouble.item == nil { shownTrouble?.item = present }
+            return plays && present != nil && (present == trouble.failed || present != trouble.item ?? present)
+        }
     }
 
     /// What waits for a server may have changed.

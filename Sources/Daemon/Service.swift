@@ -105,6 +105,8 @@ internal import Store
     var queueTrouble: String?
     /// Commands to play or move that are being answered: who asked is told what goes wrong.
     var answering = 0
+    /// Of these, how many are told by a notice alone, in the end.
+    var choosing = 0
     /// What this run began with.
     var starter = Starter.unknown
 
@@ -218,6 +220,7 @@ internal import Store
         if isShown { announce(seeked: seeked) }
         for effect in effects { perform(effect, now) }
         if !isShown { announce(seeked: seeked) }
+        if event == .next, effects.isEmpty, !isOnItsWay, queue.next == nil { notices?.nothingIsNext() }
         schedulePlayer()
         settleWaiters()
         live.follow(player.item?.id)
@@ -228,9 +231,11 @@ internal import Store
     }
 
     /// What has gone wrong up to now is told by the answer.
-    func answered() {
+    /// - Parameter isRead: see ``choosing``.
+    func answered(isRead: Bool = true) {
         notices?.lookAtTrouble()
         answering -= 1
+        if !isRead { choosing -= 1 }
     }
 
     /// From now on there is a player on the desktop, if there is something to play.

@@ -22,7 +22,7 @@ public let runnerInterface = BusInterface<any LauncherFace>(
             face.choose(try args[0].string())
             return []
         },
-        greeting("Config", out: ["Config": .variants], [.variants([("MinLetterCount", .int32(2))])]),
+        greeting("Config", out: ["Config": .variants], [.variants([("MinLetterCount", .int32(1))])]),
         greeting("Teardown"),
         // For a window that comes up: there is none.
         greeting("SetActivationToken", in: ["Token": .string]),

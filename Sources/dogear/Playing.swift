@@ -64,7 +64,7 @@ struct Play: DogearCommand {
     private func play() throws {
         let link = try Link()
         let chosen = try Finder(link: link).findAll(what)
-        var status = try link.ask("Play", .string(chosen[0]), .string(at ?? ""))
+        var status = try link.ask(notify ? "Choose" : "Play", .string(chosen[0]), .string(at ?? ""))
         var isWhole = true
         if chosen.count > 1 {
             isWhole = try Queue.add(Array(chosen.dropFirst()), next: true, over: link).isWhole

@@ -220,16 +220,21 @@ final class House: Sendable {
 
     /// Asks as GNOME Shell's search does.
     func gnomeSearch(_ method: String, _ arguments: String...) async throws -> String {
-        try await launcher("SearchProvider", "org.gnome.Shell.SearchProvider2.\(method)", arguments)
+        try await call("/org/dogear/Dogear/SearchProvider", "org.gnome.Shell.SearchProvider2.\(method)", arguments)
     }
 
     /// What KRunner is answered.
     func krunner(_ query: String) async throws -> String {
-        try await launcher("KRunner", "org.kde.krunner1.Match", [query])
+        try await call("/org/dogear/Dogear/KRunner", "org.kde.krunner1.Match", [query])
     }
 
-    private func launcher(_ object: String, _ method: String, _ arguments: [String]) async throws -> String {
-        let call = ["call", "--session", "-d", ControlName.bus, "-o", "/org/dogear/Dogear/\(object)", "-m", method]
+    /// As a desktop does that passes every key on; playerctl does not.
+    func press(_ key: String) async throws {
+        _ = try await call("/org/mpris/MediaPlayer2", "org.mpris.MediaPlayer2.Player.\(key)", [])
+    }
+
+    private func call(_ object: String, _ method: String, _ arguments: [String]) async throws -> String {
+        let call = ["call", "--session", "-d", ControlName.bus, "-o", object, "-m", method]
         let outcome = try await run("gdbus", call + arguments)
         guard outcome.code == 0 else { throw TestFailure("\(method): \(outcome.errors)") }
         return outcome.output

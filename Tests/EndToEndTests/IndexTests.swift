@@ -250,10 +250,16 @@ import Testing
             try await house.done("play", "tidebook")
             try await house.done("stop")
             let desk = try await FakeNotifications(on: house.bus.address)
-            for isStopped in [false, true] {
+            let id = try await #require(house.status().item?.id)
+            for (isStopped, choice) in [(false, ""), (true, ""), (false, "launcher"), (true, "menu")] {
                 let (count, gate) = (await desk.shown.count, StandInGate())
                 house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
-                try await house.playerctl("play")
+                async let menu = choice == "menu" ? house.dogear("play", "--notify") : nil
+                if choice == "launcher" {
+                    _ = try await house.gnomeSearch("ActivateResult", "'\(id)'", "['tide']", "uint32 0")
+                } else if choice.isEmpty {
+                    try await house.playerctl("play")
+                }
                 let told = try await eventually("a notification") { await desk.shown.dropFirst(count).first }
                 #expect(told.title == "It is still on its way" && told.body.hasPrefix("'Tidebook': it"), "\(told)")
                 if isStopped { try await house.playerctl("stop") }
@@ -262,9 +268,9 @@ import Testing
                 if !isStopped { try await house.status("playing") { $0.state == .playing } }
                 _ = try await eventually("it to go") { await desk.closed.last == told.number ? true : nil }
                 try await house.done("stop")
+                _ = try await menu
             }
-            #expect(await desk.shown.count == 2)
-            #expect(await desk.closed.count == 2)
+            #expect(await desk.closed.count == 4)
             await desk.leave()
         }
     }
