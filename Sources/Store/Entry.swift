@@ -151,8 +151,8 @@ public enum Entry: Hashable, Sendable {
         let last = try Row.fetchOne(db.kept("SELECT * FROM moves ORDER BY number DESC LIMIT 1"))
         if let joined = last.flatMap(Move.init)?.joined(by: move) {
             try db.run(
-                "UPDATE moves SET at = ?, target = ? WHERE number = (SELECT max(number) FROM moves)",
-                [joined.at, joined.to.microseconds])
+                "UPDATE moves SET at = ?, origin = ?, target = ? WHERE number = (SELECT max(number) FROM moves)",
+                [joined.at, joined.from.microseconds, joined.to.microseconds])
             return
         }
         try db.run(

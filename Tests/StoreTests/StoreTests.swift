@@ -138,6 +138,21 @@ import Testing
         }
     }
 
+    /// What is gone back to is where it was last.
+    @Test func aDeviceThatPlaysBesideIsOneEntry() async throws {
+        try await withStore { store throws in
+            for step in 0..<60 {
+                let there = BookTime.seconds(4000 + 30 * Double(step))
+                try await store.write(
+                    .move(
+                        Move(
+                            at: Int64(step) * 30_000, item: emma, from: there, to: .seconds(30 * Double(step)),
+                            cause: .device)))
+            }
+            #expect(try await store.moves().map(\.from) == [.seconds(4000 + 30 * 59)])
+        }
+    }
+
     @Test func aMoveOfAnUnknownKindIsAsGoodAsNone() async throws {
         try await withStore { store throws in
             store.post(.move(move(1000)))
