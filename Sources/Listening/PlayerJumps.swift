@@ -103,7 +103,7 @@ extension Player {
             isUnheard = false
             effects = [.placed(item.id, goal)]
         }
-        isFinished = false
+        (isFinished, isBorrowed) = (false, false)
         partIndex = index(of: goal)
         return effects + [.jumped(item.id, from: from, to: goal, cause), .seeked]
     }
@@ -134,7 +134,7 @@ extension Player {
     mutating func replace(_ goal: BookTime, finished: Bool, _ cause: JumpCause, _ now: Moment) -> [Effect] {
         guard item != nil else { return [] }
         let effects = jump(to: goal, cause, now)
-        isFinished = finished
+        (isFinished, isBorrowed) = (finished, false)
         // Whoever sets it keeps it, too.
         return effects.filter { if case .placed = $0 { false } else { true } }
     }
