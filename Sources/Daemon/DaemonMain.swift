@@ -122,7 +122,9 @@ private func blockedSignals() -> sigset_t {
         let notices = Notices(of: service, bus: bus)
         service.notices = notices
         shelves.onSignedOut = { notices.signedOut($0) }
-        shelves.onOverwriting = { service.isOverwritten($0, $1, with: $2) }
+        shelves.onOverwriting = { item, lost, place in
+            Task { @LoopActor in await service.isOverwritten(item, lost, with: place) }
+        }
         await service.readJournal()
         // What the desktop waits for is there: these two take longer than all that, and would have been in its way.
         let mediaTypes = Task.detached { await PlayableTypes.all() }

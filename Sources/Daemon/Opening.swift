@@ -326,12 +326,13 @@ extension Service {
         (putOff, displaced) = (nil, nil)
         wanted = nil
         remark = opened.remark.map { (opened.item.id, $0) }
-        told = Place(
+        let begun = Place(
             item: item.id, position: place, duration: item.duration,
             updated: beginning.written ?? serverNow(of: item.id, at: time.now))
+        told = begun
         store.post(.item(item))
         for step in beginning.steps { keep(step.cause, of: item.id, from: step.from, to: step.to) }
-        if beginning.isOutdone { sync { $0.outdone(item.id, time.now) } }
+        if beginning.isOutdone { sync { $0.outdone(by: begun, time.now) } }
         let copy = present(item, as: wish)
         rateKey = rate.key
         send(.open(item, at: place, play: play, rate: rate.rate, whole: whole, copy: copy))

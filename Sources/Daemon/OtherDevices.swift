@@ -49,7 +49,7 @@ extension Service {
         store.post(.place(place))
         wrote(place)
         log.info("another device went on", metadata: ["item": "\(place.item)", "to": "\(place.position.seconds)"])
-        sync { $0.outdone(place.item, time.now) }
+        sync { $0.outdone(by: place, time.now) }
     }
 
     // MARK: The live connection
@@ -88,20 +88,20 @@ extension Service {
 
     /// A server that was away may have heard of another device meanwhile, and forgets it with the next word of ours.
     func lookBeside(before request: Sync.Request, to account: String) async {
-        guard sync.wasAway(account), let id = player.item?.id, request.isAbout(id), isPlaying(id) else { return }
-        let place = await inTime { await self.shelves.place(of: id) } ?? nil
-        if let place, isBeside(place) { send(.elsewhere(place)) }
+        for item in sync.itemsInDoubt(of: request, to: account) {
+            let place = await inTime(within: .seconds(5)) { await self.shelves.place(of: item) } ?? nil
+            guard let place, let goal = sync.overwrites(place, with: request) else { continue }
+            await isOverwritten(item, place.position, with: goal)
+        }
     }
 
-    /// A command of the listener's puts `place` over what the server has of an item. Where neither that command nor the
-    /// move before it led away from there, it is another device's, and known nowhere else then.
-    func isOverwritten(_ item: ItemID, _ lost: BookTime, with place: BookTime) {
-        Task { @LoopActor in
-            let last = (try? await self.store.moves())?.first { $0.item == item }
-            let known = [place] + (last.map { [$0.from, $0.to] } ?? [])
-            guard known.allSatisfy({ abs(($0 - lost).seconds) > Sync.besideDistance.seconds }) else { return }
-            self.keep(.device, of: item, from: lost, to: place)
-        }
+    /// The listener's word goes over what the server has of an item. Where neither that word nor the move before it led
+    /// away from there, it is another device's, and known nowhere else then.
+    func isOverwritten(_ item: ItemID, _ lost: BookTime, with place: BookTime) async {
+        let last = (try? await store.moves())?.first { $0.item == item }
+        let known = [place] + (last.map { [$0.from, $0.to] } ?? [])
+        guard known.allSatisfy({ abs(($0 - lost).seconds) > Sync.besideDistance.seconds }) else { return }
+        keep(.device, of: item, from: lost, to: place)
     }
 
     /// Two devices that paused within a moment: the clocks do not tell whose place is the later one, but a server that

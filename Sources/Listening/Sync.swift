@@ -100,6 +100,8 @@ public struct Sync: Sendable {
     var confirmed: (id: String, at: Int64)?
     /// When the place of each session of this run was true, by the same measure.
     var reached: [String: Int64] = [:]
+    /// The place of another device that was taken over last, while nothing else has been heard.
+    var taken: Place?
     /// A sync of the live stretch is wanted now.
     var isDue = false
     /// Closed or inherited stretches, by id.
@@ -196,6 +198,7 @@ public struct Sync: Sendable {
         listened[item] = max(listened[item] ?? .min, serverNow)
         reached = reached.filter { waiting[$0.key] != nil }
         reached[session] = now.sinceStart
+        taken = nil
         // Begun elsewhere on purpose: the server is told, however short the listening.
         live?.sentPlace = serverPlace
         return effects + [.save(live!)] + pump(now)
@@ -216,8 +219,10 @@ public struct Sync: Sendable {
     public mutating func heard(_ heard: Player.Heard, serverNow: Int64, _ now: Moment) -> [Effect] {
         guard var stretch = live, stretch.item == heard.item else { return [] }
         var effects: [Effect] = []
+        let isGoneBackTo = leavesTaken(for: heard.place, of: heard.item)
+        if isGoneBackTo { (taken, stretch.sentPlace) = (nil, .unknown) }
         // Last words of one that was paused are no news: another device may have gone on since.
-        if heard.listened > .zero || heard.place != stretch.place {
+        if heard.listened > .zero || heard.place != stretch.place || isGoneBackTo {
             // Whatever the clock says, it comes after a command that was given before.
             let after = commanded[heard.item].map { $0 + 1 } ?? .min
             stretch.updated = max(stretch.updated, serverNow, after)

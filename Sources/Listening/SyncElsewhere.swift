@@ -6,8 +6,14 @@ extension Sync {
     public static let freshness: Int64 = 15_000
 
     /// Another device's newer place was taken over: what is still owed of this item counts as time, not as its place.
-    public mutating func outdone(_ item: ItemID, _ now: Moment) -> [Effect] {
-        withdraw { $0.item == item } + pump(now)
+    public mutating func outdone(by place: Place, _ now: Moment) -> [Effect] {
+        taken = place
+        return withdraw { $0.item == place.item } + pump(now)
+    }
+
+    /// Who goes elsewhere from there goes to what is news to the server, be it the place it was told before.
+    func leavesTaken(for place: BookTime, of item: ItemID) -> Bool {
+        taken.map { $0.item == item && $0.position != place } ?? false
     }
 
     /// Whether the server speaks of a session of ours, or of one of the last that were.
@@ -34,10 +40,34 @@ extension Sync {
     /// began: neither what it was told last from here nor anything on the way from there.
     /// - Parameter here: where it plays.
     public func isBeside(_ place: Place, here: BookTime) -> Bool {
-        guard let live, live.item == place.item, !place.isFinished, place.updated > live.started else { return false }
-        let told = live.sentPlace.flatMap { $0 == .unknown ? nil : $0 } ?? live.startPlace
-        let ours = min(told, here) - Self.besideDistance...max(told, here) + Self.besideDistance
-        return !ours.contains(place.position)
+        guard var live, live.item == place.item, !place.isFinished, place.updated > live.started else { return false }
+        live.place = here
+        return !live.covers(place.position)
+    }
+
+    /// Whether what a server says of an item was never told to it from here, nor lies on the way from what was: another
+    /// device's place, which the next word of ours goes over.
+    /// - Returns: where that word leads; nil if it is ours, or goes over nothing.
+    public func overwrites(_ place: Place, with request: Request) -> BookTime? {
+        guard !place.isFinished, place.position > .zero else { return nil }
+        let known = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == place.item }
+        guard !known.contains(where: { $0.covers(place.position) }) else { return nil }
+        switch request {
+        case .sync(_, _, let goal, _, _): return goal
+        // Which a server takes only where it is the later one.
+        case .local(let rows): return rows.first { $0.item == place.item && $0.updated >= place.updated }?.place
+        case .close, .progress, .bookmark: return nil
+        }
+    }
+
+    /// The items that a request tells places of, where the server may have heard of others since it was last asked.
+    public func itemsInDoubt(of request: Request, to account: String) -> Set<ItemID> {
+        switch request {
+        case .sync(_, let item, _, _, _): wasAway(account) ? [item] : []
+        case .local(let rows): Set(rows.map(\.item))
+        // A command is carried out by a look at what is there.
+        case .close, .progress, .bookmark: []
+        }
     }
 
     /// Whether an account's server did not answer when it was last told something: it may have heard of others since.
@@ -69,5 +99,14 @@ extension Sync {
             effects.append(keep(stretch))
         }
         return effects
+    }
+}
+
+extension Stretch {
+    /// It is about what the server was told last of this, or on the way from there to where it is.
+    fileprivate func covers(_ position: BookTime) -> Bool {
+        let told = sentPlace.flatMap { $0 == .unknown ? nil : $0 } ?? startPlace
+        let ours = min(told, place) - Sync.besideDistance...max(told, place) + Sync.besideDistance
+        return ours.contains(position)
     }
 }

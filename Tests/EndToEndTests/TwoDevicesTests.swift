@@ -148,16 +148,27 @@ import Testing
     }
 
     /// Whose first word afterwards would be the last that is known of the other.
-    @Test func aServerThatWasAwayIsAskedBeforeItIsTold() async throws {
-        try await House.signedIn { house, _ in
+    @Test(arguments: ["", "pause", "stop", "finish", "kill"]) func aServerThatWasAwayIsAskedBeforeItIsTold(
+        _ meanwhile: String
+    ) async throws {
+        try await House.signedIn { house, daemon in
             cutOff(house)
             try await house.done("play", "tidebook")
             try await house.status("on its way") { $0.position > 1 }
             let outage = house.server.fail(.dropBefore, path: "/api/session/**", times: .max)
             let unsent = try await house.dogear("sync")
             #expect(unsent.code == 4, "\(unsent)")
-            goOnElsewhere(house, to: 70, later: 0)
-            house.server.clearFault(outage)
+            // What makes a record is dated by the server.
+            for _ in 0..<2 { goOnElsewhere(house, to: 70, later: -10_000) }
+            if meanwhile == "kill" {
+                daemon.send(SIGKILL)
+                _ = await daemon.end()
+                house.server.clearFault(outage)
+                try await house.daemon()
+            } else {
+                if !meanwhile.isEmpty { try await house.done(meanwhile) }
+                house.server.clearFault(outage)
+            }
             try await house.done("sync")
             try await isKept(70, in: house)
             try await house.progress("where it plays") { ($0.currentTime ?? 70) < 50 }

@@ -358,7 +358,7 @@ import Testing
 
     @Test func aPlaceThatWasOutdoneIsNotToldAnyMore() {
         var wire = pausedOffline()
-        wire.take(wire.sync.outdone(emma.id, wire.now))
+        wire.take(wire.sync.outdone(by: place(50, at: 0), wire.now))
         wire.pass(5)
         guard case .local = wire.request else {
             Issue.record("\(wire.request as Any)")
@@ -371,11 +371,25 @@ import Testing
         wire.open("s")
         wire.hear(20, to: 20, .pause)
         wire.answer(.accepted)
-        wire.take(wire.sync.outdone(emma.id, wire.now))
+        wire.take(wire.sync.outdone(by: place(50, at: 0), wire.now))
         #expect(wire.sent.isEmpty)
         wire.now.wall += 3_600_000
         wire.close()
         #expect(wire.request == .close(stretch: "s", item: emma.id), "and closes without a place")
+    }
+
+    /// Gone back to, the place that the server was told before is news to it.
+    @Test(arguments: [false, true]) func whatIsGoneBackToIsToldAgain(isLookedAt: Bool) {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(20, to: 20, .pause)
+        wire.answer(.accepted)
+        wire.take(wire.sync.outdone(by: place(50, at: 0), wire.now))
+        wire.now.wall += 60_000
+        wire.now.monotonic += 60_000_000
+        if isLookedAt { wire.hear(0, to: 50, .tick) }
+        wire.hear(0, to: 20, .seek)
+        #expect(wire.request == syncOf("s", at: 20, listened: 0))
     }
 
     private func place(_ seconds: Double, at updated: Int64, finished: Bool = false) -> Place {
