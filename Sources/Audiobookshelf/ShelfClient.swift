@@ -61,6 +61,8 @@ public actor ShelfClient {
     /// Milliseconds since the start of this computer, as all that is waited for: no exchange of tokens before.
     private var noExchangeBefore: Int64 = 0
     private var rateLimitedUntil: Int64 = 0
+    /// How far in the future, at most, something was dated that is told only now; milliseconds.
+    private var ahead: Int64 = 0
     /// Tokens that are not in the vault yet, and when to try it again.
     private var unstored: (tokens: Secrets, again: Int64)?
     /// It would not take them, and that was reported.
@@ -90,6 +92,13 @@ public actor ShelfClient {
 
     /// Milliseconds since 1970 by the server's clock.
     var serverNow: Int64 { clock.now(at: now()) }
+    /// What was dated by a clock that was ahead, in the server's future, would outdo whatever other devices say until then.
+    /// - Returns: a time that has come; what was dated later still is.
+    func credible(_ time: Int64) -> Int64 {
+        guard clock.isTold, time > serverNow + Place.clockTolerance else { return time }
+        ahead = max(ahead, time - serverNow)
+        return time - ahead
+    }
     private var sinceStart: Int64 { now().sinceStart / 1000 }
 
     /// Takes the place of the one before another login to the same account: what that has told is known here.

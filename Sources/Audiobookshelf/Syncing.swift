@@ -45,7 +45,12 @@ extension ShelfClient {
     /// - Returns: an outcome for every stretch.
     public func deliver(_ stretches: [Stretch], device: ShelfDevice) async -> [String: SyncOutcome] {
         var outcomes: [String: SyncOutcome] = [:]
-        var left = stretches.sorted { $0.updated > $1.updated }[...]
+        let dated = stretches.map { stretch in
+            var stretch = stretch
+            stretch.updated = credible(stretch.updated)
+            return stretch
+        }
+        var left = dated.sorted { $0.updated > $1.updated }[...]
         while !left.isEmpty {
             let batch = Array(left.prefix(100))
             left = left.dropFirst(100)

@@ -53,10 +53,11 @@ extension Service {
             item: row.item, from: from.seconds, position: move.from.seconds, undone: moveRow(move, row.item))
     }
 
-    /// Where the sleep timer ended with an item the queue stands at the next: who wakes up there means the one before.
+    /// Where the sleep timer ended with an item the queue stands at the next, or plays it by now: who wakes up there means
+    /// the one before.
     private func goBackToWhatWasSleptThrough(_ moves: [Move]) async {
-        guard player.isSetDown, let previous = queue.previous, let last = Move.next(in: moves),
-            last.cause == .sleep, last.item == previous.item.id
+        guard let previous = queue.previous, let last = Move.next(in: moves), last.cause == .sleep,
+            last.item == previous.item.id, last.item != player.item?.id
         else { return }
         go(to: previous, .back)
         await arrival()
@@ -109,10 +110,7 @@ extension Service {
         let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
         let duration = lengths.first { $0 > .zero } ?? .zero
         guard let own, let server else { return ((own ?? server)?.position, duration) }
-        return (
-            (own.isOutdone(by: server, knowsOurs: knowsOurs, isServers: isServers(own)) ? server : own).position,
-            duration
-        )
+        return ((isOutdone(own, by: server, knowsOurs: knowsOurs) ? server : own).position, duration)
     }
 
     /// Keeps the place here and tells the server: now if it answers at once, else when it does.

@@ -86,9 +86,10 @@ extension Service {
             let opened = try await unlessOvertaken(ticket) { () throws(SourceError) in
                 try await self.opened(found, of: source)
             }
-            let beginning = try start(
+            var beginning = try start(
                 opened, jump: finding?.moved == found.id ? nil : jump, journal: try await journalled(found.id),
                 knowsOurs: knowsOurs)
+            if wish.way == .back { beginning.goBack(into: player.parts(of: opened.item)) }
             try await begin(opened, at: beginning, play: play, whole: whole, as: wish, ticket)
             taken = queue
         } catch {
@@ -287,7 +288,7 @@ extension Service {
             let own = opened.item.id == id ? place : nil
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: journal, own: own, knowsOurs: knowsOurs,
-                isServers: isServers(journal))
+                isServers: isServers(journal), isAhead: isAhead(journal))
             try await begin(
                 opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key), ticket)
         } catch {
@@ -371,7 +372,8 @@ extension Service {
     ) throws(SourceError) -> Beginning {
         let item = opened.item
         var beginning = Beginning(
-            of: item, server: opened.place, journal: journal, knowsOurs: knowsOurs, isServers: isServers(journal))
+            of: item, server: opened.place, journal: journal, knowsOurs: knowsOurs, isServers: isServers(journal),
+            isAhead: isAhead(journal))
         if let jump {
             beginning.move(to: try item.goal(of: jump, from: beginning.place).clamped(to: .zero...item.duration))
         }
@@ -380,6 +382,13 @@ extension Service {
 
     /// It was taken over from the server, and nothing has happened to it here since.
     func isServers(_ place: Place?) -> Bool { place.map { borrowed[$0.item] == $0 } ?? false }
+
+    /// A clock was ahead when it was written down.
+    func isAhead(_ place: Place?) -> Bool { place.map { shelves.isAhead($0.updated, of: $0.item) } ?? false }
+
+    func isOutdone(_ own: Place, by server: Place, knowsOurs: Bool) -> Bool {
+        own.isOutdone(by: server, knowsOurs: knowsOurs, isServers: isServers(own), isAhead: isAhead(own))
+    }
 
     private func isStill(_ ticket: Int) throws(SourceError) {
         if ticket != opening { throw Self.overtaken }

@@ -163,7 +163,7 @@ extension Service {
         // Nothing of it was ever heard here.
         guard let own else { return place.item == player.item?.id && (place.position > .zero || place.isFinished) }
         guard own.item == place.item else { return false }
-        let isNews = own.isOutdone(by: place, knowsOurs: knowsOurs, isServers: isServers(own))
+        let isNews = isOutdone(own, by: place, knowsOurs: knowsOurs)
         if isNews {
             log.debug(
                 "another place",

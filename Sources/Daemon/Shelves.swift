@@ -87,6 +87,12 @@ internal import Store
         item.account.flatMap { clocks[$0] }?.now(at: now) ?? now.wall
     }
 
+    /// Whether that time has yet to come by the clock of the item's server, which has been heard in this run.
+    func isAhead(_ time: Int64, of item: ItemID) -> Bool {
+        guard let clock = item.account.flatMap({ clocks[$0] }), clock.isTold else { return false }
+        return time > clock.now(at: self.time.now) + Place.clockTolerance
+    }
+
     /// `user@host`.
     func accountName(of item: ItemID) -> String? { account(of: item)?.name }
 

@@ -100,13 +100,16 @@ public struct Beginning: Hashable, Sendable {
     ///   - own: where the player stands, which goes before the journal but not before another device.
     ///   - knowsOurs: the server had accepted all of ours before it was asked.
     ///   - isServers: the journal has the server's own word.
+    ///   - isAhead: the journal's was dated by a clock that was ahead.
     public init(
         of item: Item, server: Place?, journal: Place?, own: BookTime? = nil, knowsOurs: Bool = false,
-        isServers: Bool = false
+        isServers: Bool = false, isAhead: Bool = false
     ) {
         isOutdone =
             server.map { server in
-                journal.map { $0.isOutdone(by: server, knowsOurs: knowsOurs, isServers: isServers) } ?? (own == nil)
+                journal.map {
+                    $0.isOutdone(by: server, knowsOurs: knowsOurs, isServers: isServers, isAhead: isAhead)
+                } ?? (own == nil)
             } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
@@ -134,6 +137,11 @@ public struct Beginning: Hashable, Sendable {
             (isChosen, startsOver) = (true, false)
         }
         place = goal
+    }
+
+    /// Previous leads from the next item into one that was heard to its end: to the last of its parts, as within it.
+    public mutating func goBack(into parts: [Chapter]) {
+        if startsOver, parts.count > 1, let last = parts.last { move(to: last.start) }
     }
 
     private mutating func add(from: BookTime, to: BookTime, _ cause: Player.JumpCause) {

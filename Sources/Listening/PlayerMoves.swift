@@ -132,7 +132,8 @@ extension Player {
         error = nil
     }
 
-    private func parts(of item: Item) -> [Chapter] {
+    /// What Next and Previous go by within it: its chapters, else its files, else the whole.
+    public func parts(of item: Item) -> [Chapter] {
         if options.chaptersAsTracks, !isWhole {
             if item.chapters.count > 1 { return item.chapters }
             if item.tracks.count > 1 {

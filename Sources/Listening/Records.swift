@@ -28,14 +28,17 @@ extension Place {
     /// - Parameter knowsOurs: the server had accepted all of ours before it said this, see ``Sync/hasTold(_:)``. A place
     ///   that is not ours is then another device's, even where the clocks cannot tell which came first.
     /// - Parameter isServers: this is the server's own word, of another device: both times are by one clock.
-    public func isOutdone(by server: Place, knowsOurs: Bool = false, isServers: Bool = false) -> Bool {
+    /// - Parameter isAhead: this was dated by a clock that was ahead: only that the server knows of it tells which is later.
+    public func isOutdone(
+        by server: Place, knowsOurs: Bool = false, isServers: Bool = false, isAhead: Bool = false
+    ) -> Bool {
         let told = Stretch.reportable(position, of: duration)
         let isElsewhere = (server.position - told).microseconds.magnitude > 100_000
         let ahead = server.updated.subtractingSaturating(updated)
         if isServers, ahead > 0, isElsewhere || server.isFinished != isFinished { return true }
         if ahead > Self.clockTolerance { return server.isFinished || isElsewhere }
         // The mark alone says nothing so early: a library may take our own place for finished.
-        return knowsOurs && isElsewhere && !isFinished && ahead >= -Self.clockTolerance
+        return knowsOurs && isElsewhere && !isFinished && (isAhead || ahead >= -Self.clockTolerance)
     }
 }
 
@@ -138,7 +141,7 @@ public struct ProgressWrite: Hashable, Sendable {
     public let position: BookTime?
     public let duration: BookTime
     /// Milliseconds since 1970, server's clock.
-    public internal(set) var made: Int64
+    public var made: Int64
     /// What the server said when it refused for good; kept and shown, not sent again by itself.
     public var refusal: String?
 

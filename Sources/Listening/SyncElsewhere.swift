@@ -8,6 +8,9 @@ extension Sync {
     /// Another device's newer place was taken over: what is still owed of this item counts as time, not as its place.
     public mutating func outdone(by place: Place, _ now: Moment) -> [Effect] {
         taken = place
+        // What was dated by a clock that was ahead comes before it all the same, and what follows after.
+        commanded[place.item] = commanded[place.item].map { min($0, place.updated) }
+        listened[place.item] = listened[place.item].map { min($0, place.updated) }
         return withdraw { $0.item == place.item } + pump(now)
     }
 

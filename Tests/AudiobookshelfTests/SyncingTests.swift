@@ -450,6 +450,30 @@ private let book = ItemID("abs:\(accountID)/book")!
         #expect(try await write(.restart, at: 30) == once + once)
     }
 
+    /// A computer without a battery for its clock may live in the future until a network tells it.
+    @Test func whatAClockThatWasAheadDatedIsDatedByTheServers() async throws {
+        let date = HTTPHeader("Date", "Sat, 21 Nov 2026 01:13:41 GMT")
+        let told = 1_795_223_621_000.0
+        let known = record(at: 5, finished: false)
+        let results: JSON = ["results": [["id": "s", "success": true, "progressSynced": true]]]
+        let shelf = try client(
+            FakeTransport { request in
+                guard request.method != "GET" else { return .json(known, headers: [date]) }
+                bodies.withLock { $0.append(request.json) }
+                return request.method == "POST" ? .json(results, headers: [date]) : .text("OK")
+            })
+        let ahead = Int64(told) + 3_600_000
+        try await shelf.write(
+            ProgressWrite(item: book, kind: .restart, position: .zero, duration: .seconds(100), made: ahead))
+        var stretch = Stretch(
+            id: "s", item: book, started: ahead, startPlace: .zero, duration: .seconds(100), delivery: .local)
+        (stretch.updated, stretch.place) = (ahead, .seconds(5))
+        _ = await shelf.deliver([stretch], device: device)
+        let sent = bodies.withLock { $0 }
+        let dates = [sent[0]["lastUpdate"].number, sent[1]["sessions"].elements.first?["updatedAt"].number]
+        #expect(dates.allSatisfy { ($0 ?? .infinity) < told + 60_000 }, "\(dates)")
+    }
+
     /// The server would let a command that arrives late go over all that was done after it.
     @Test(arguments: [ProgressWrite.Kind.finish, .restart, .place, .unfinish])
     func anotherDevicesNewerPlaceOutlivesALateCommand(kind: ProgressWrite.Kind) async throws {

@@ -410,6 +410,8 @@ import Testing
         #expect(!place(175, at: 10_000).isOutdone(by: place(169.5, at: 11_000), knowsOurs: true), "what it was told")
         #expect(!place(180, at: 10_000, finished: true).isOutdone(by: place(70, at: 11_000), knowsOurs: true))
         // Taken over from the server: both are dated by its clock, and the mark alone is news too.
+        #expect(own.isOutdone(by: place(120, at: 1), knowsOurs: true, isAhead: true))
+        #expect(!own.isOutdone(by: place(120, at: 1), isAhead: true), "it may not have ours yet")
         #expect(own.isOutdone(by: place(120, at: 10_001), isServers: true))
         #expect(own.isOutdone(by: place(70, at: 10_001, finished: true), isServers: true))
         #expect(place(70, at: 10_000, finished: true).isOutdone(by: place(70, at: 10_001), isServers: true))

@@ -182,6 +182,19 @@ private struct Ring {
         #expect(!chosen.startsOver && chosen.isChosen)
     }
 
+    @Test func previousLeadsToTheLastPartOfWhatWasHeard() throws {
+        let last = try #require(emma.chapters.last)
+        var heard = Beginning(of: emma, server: nil, journal: place(180, at: 1, finished: true))
+        heard.goBack(into: emma.chapters)
+        #expect(heard.place == last.start && !heard.startsOver && heard.isChosen)
+        var whole = Beginning(of: emma, server: nil, journal: place(180, at: 1, finished: true))
+        whole.goBack(into: [last])
+        #expect(whole.place == .zero)
+        var begun = Beginning(of: emma, server: nil, journal: place(70, at: 1))
+        begun.goBack(into: emma.chapters)
+        #expect(begun.place == .seconds(70))
+    }
+
     @Test func anAskedForPlaceIsAStep() {
         var beginning = Beginning(of: emma, server: nil, journal: place(70, at: 1))
         beginning.move(to: .seconds(100))
