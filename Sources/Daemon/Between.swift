@@ -20,7 +20,8 @@ struct Between {
     fileprivate static let patience = brief
 }
 
-/// Playing waits for more of a stream, or behind an end for what follows, and will go on by itself.
+/// Playing waits for more of a stream, for a sound output that does not go on, or behind an end for what follows, and will
+/// go on by itself.
 struct Drought {
     fileprivate let timer: LoopTimer
     /// It shows as a pause: who follows the signals would count on.
@@ -35,13 +36,13 @@ struct Drought {
 extension Service {
     /// To be called before what is shown is made anew.
     func lookForDrought() {
-        guard player.isBuffering || player.turning == .rolled, player.wantsPlay else {
+        guard player.isBuffering || player.isStanding || player.turning == .rolled, player.wantsPlay else {
             drought?.timer.cancel()
             drought = nil
             return
         }
         guard drought == nil else { return }
-        let timer = time.timer(after: player.isBuffering ? Drought.brief : Drought.briefBehindAnEnd) {
+        let timer = time.timer(after: player.turning == .rolled ? Drought.briefBehindAnEnd : Drought.brief) {
             self.drought?.isShown = true
             self.announce(seeked: true)
         }

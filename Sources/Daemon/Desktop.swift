@@ -126,6 +126,9 @@ enum Address: Hashable {
 
     /// - Throws: a sentence that does not repeat the address: it may hold a password.
     init(_ uri: String) throws(ControlError) {
+        guard uri.utf8.count <= WebAddress.longest else {
+            throw ControlError(.usage, "no address is that long; dogear opens those of up to 64 KiB")
+        }
         guard let colon = uri.firstIndex(of: ":"), case let scheme = uri[..<colon].lowercased(),
             scheme.first?.isLetter == true,
             scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) })

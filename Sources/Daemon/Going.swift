@@ -106,6 +106,9 @@ extension Service {
         return isHeeded
     }
 
+    /// Behind an end nothing of what was heard can be moved in: who tried sees where it stands.
+    func recallPlace(after event: Player.Event) { if event.isMove, player.turning != nil { recallPlace() } }
+
     private func heed(_ event: Player.Event, on heading: Heading) -> Bool {
         let steps = heading.isPresent ? [] : heading.steps
         switch event {

@@ -220,6 +220,7 @@ internal import Store
         if isShown { announce(seeked: seeked) }
         for effect in effects { perform(effect, now) }
         if !isShown { announce(seeked: seeked) }
+        if effects.isEmpty { recallPlace(after: event) }
         if event == .next, effects.isEmpty, !isOnItsWay, queue.next == nil { notices?.nothingIsNext() }
         schedulePlayer()
         settleWaiters()

@@ -10,8 +10,9 @@ extension Service {
         var report = StatusReport()
         report.state = player.isBuffering ? .buffering : player.state
         report.item = player.item.map(ItemHead.init)
-        // What came to its end stands there until what is next is heard.
-        let position = player.turning == .rolled ? player.item?.duration ?? .zero : position
+        // What came to its end stands there until what is next is there.
+        let isAtEnd = if case .opening = player.phase { player.turning == .rolled } else { false }
+        let position = isAtEnd ? player.item?.duration ?? .zero : position
         if let item = player.item, let index = item.chapterIndex(at: position) {
             report.chapter = ChapterRow(item.chapters[index], index: index)
             report.chapters = item.chapters.count

@@ -15,8 +15,12 @@ struct WebAddress: Sendable, CustomStringConvertible, CustomReflectable {
     /// Without a query.
     let shown: String
 
+    /// Bytes. Taking a longer one apart would keep everybody waiting.
+    static let longest = 65_536
+
     /// - Returns: nil if it is no such address.
     init?(_ text: String) {
+        guard text.utf8.count <= Self.longest else { return nil }
         let scheme = text.prefix { $0 != ":" }.lowercased()
         guard scheme == "http" || scheme == "https", text.dropFirst(scheme.count).hasPrefix("://") else { return nil }
         let rest = text.dropFirst(scheme.count + 3).prefix { $0 != "#" }

@@ -256,14 +256,17 @@ final class Pipeline {
             answer.change { $0 = result }
         }
         if !onOwnThread(make) { make() }
-        if let result = answer.wait(upTo: Self.changeLimit, for: { $0 }) { return result }
+        // Twice: a process or a computer that stood still finds all its time over, and needs a moment.
+        for limit in [Self.changeLimit, 1] {
+            if let result = answer.wait(upTo: limit, for: { $0 }) { return result }
+        }
         isStuck = true
         post(.stuck, 0)
         return nil
     }
 
     /// Seconds: more than a device far away needs to wake up.
-    private static let changeLimit = 5
+    private static let changeLimit = 4
 
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {

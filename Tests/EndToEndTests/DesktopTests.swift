@@ -283,6 +283,7 @@ import Testing
                 "ftp://user:secret@host/x.mp3", "no address", "dogear:abs:", "dogear:path:%2Fetc%2Fpasswd",
                 "file://host/x",
                 "dogear:abs:nobody/nothing", ":", "%", "http://", "http://ada:secret@127.0.0.1:1/x.mp3",
+                "http://127.0.0.1/" + String(repeating: "x", count: 70_000),
             ] {
                 let outcome = try await call(house, ".Player", "OpenUri", "s", bad)
                 #expect(outcome.code != 0 && !outcome.errors.contains("secret"), "\(bad): \(outcome)")
