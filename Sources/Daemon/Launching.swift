@@ -40,7 +40,10 @@ extension Service: @LoopActor LauncherFace {
             let wanted = Ranking.meant(ways, among: entries.map(\.row))
             if !here.isEmpty { entries = Ranking.sorted(entries, by: \.row, for: wanted) }
             let least = Self.leastFit(typed)
-            let best = Array(entries.filter { Ranking.score($0.row, wanted) >= least }.prefix(limit))
+            let fitting = entries.filter {
+                Ranking.score($0.row, wanted) >= least || Ranking.isByName($0.row, typed)
+            }
+            let best = Array(fitting.prefix(limit))
             answer(best.map { self.result($0, wanted) })
             // KRunner asks for nothing else; with the next letter they are there.
             await self.fetchMissingCovers(of: best)
@@ -88,8 +91,7 @@ extension Service: @LoopActor LauncherFace {
         guard isRestored else { return early.append { self.choose(id) } }
         Task { @LoopActor in
             let before = self.opening
-            self.answering += 1
-            self.choosing += 1
+            self.willAnswer(isRead: false)
             defer { self.answered(isRead: false) }
             do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])

@@ -22,6 +22,11 @@ enum Ranking {
         return names.flatMap { Words.split($0) }
     }
 
+    /// What was typed is the name of one who wrote it, as short as that may be: Oz, Wu.
+    static func isByName(_ row: ItemRow, _ wanted: [String]) -> Bool {
+        wanted.count == 1 && wanted[0].count > 1 && row.item.authors.contains { Words.split($0).last == wanted[0] }
+    }
+
     /// All of the words are in the title.
     static func isTitled(_ row: ItemRow, _ wanted: [String]) -> Bool { score(row, wanted) > 1 }
 

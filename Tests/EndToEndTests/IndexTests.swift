@@ -205,10 +205,11 @@ import Testing
             let number = "\(house.home)/451.mp3"
             try Sounds.run([
                 "ffmpeg", "-nostdin", "-loglevel", "error", "-i", path, "-c", "copy", "-metadata",
-                "title=Fahrenheit 451", number,
+                "title=Fahrenheit 451", "-metadata", "artist=Amos Oz", number,
             ])
             try await house.done("play", number)
-            #expect(try await house.krunner("451").contains("'Fahrenheit 451'"))
+            for typed in ["451", "oz"] { #expect(try await house.krunner(typed).contains("'Fahrenheit 451'")) }
+            #expect(try await house.krunner("am") == "(@a(sssida{sv}) [],)\n")
         }
     }
 
@@ -288,7 +289,7 @@ import Testing
             // Nobody but who has shown it can take it away.
             daemon.send(SIGTERM)
             #expect(await daemon.end() == 0)
-            #expect(await desk.closed == [notice.number])
+            _ = try await eventually("it to go with dogear") { await desk.closed == [notice.number] ? true : nil }
             try await house.daemon()
             _ = try await eventually("it again") { await desk.shown.count == 2 ? true : nil }
             try await house.logIn()
