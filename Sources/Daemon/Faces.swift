@@ -18,7 +18,7 @@ extension Service: @LoopActor ControlFace {
                     ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
             }
             let before = goings
-            answering += 1
+            willAnswer()
             send(event)
             let number = goings
             guard number != before else {
@@ -37,8 +37,7 @@ extension Service: @LoopActor ControlFace {
         }
         let isRead = if case .choose = command { false } else { true }
         let plays = if case .play = command { true } else { !isRead }
-        if plays { answering += 1 }
-        if !isRead { choosing += 1 }
+        if plays { willAnswer(isRead: isRead) }
         Task { @LoopActor in
             defer { if plays { self.answered(isRead: isRead) } }
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {

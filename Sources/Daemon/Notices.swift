@@ -160,7 +160,7 @@ internal import Terminal
     /// What was to play may stand still, or go on. Keys and widgets show nothing of why.
     func lookAtTrouble() {
         let now = service.standstill
-        if now == nil, isTroubleOver { withdrawTrouble() }
+        if now == nil, troubleIsOver() { withdrawTrouble() }
         lookAtWait()
         guard now?.why != standstill else { return }
         standstill = now?.why
@@ -173,7 +173,7 @@ internal import Terminal
         tell(now.what, of: now.title, now.why, .standstill)
     }
 
-    private var isTroubleOver: Bool {
+    private func troubleIsOver() -> Bool {
         guard let trouble = shownTrouble else { return false }
         let present = service.player.item?.id
         let plays = service.player.state == .playing

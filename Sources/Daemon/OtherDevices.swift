@@ -89,17 +89,17 @@ extension Service {
     /// A server that was away may have heard of another device meanwhile, and forgets it with the next word of ours.
     func lookBeside(before request: Sync.Request, to account: String) async {
         for item in sync.itemsInDoubt(of: request, to: account) {
-            let place = await inTime(within: .seconds(5)) { await self.shelves.place(of: item) } ?? nil
-            guard let place, let goal = sync.overwrites(place, with: request) else { continue }
+            guard let answer = await inTime(within: .seconds(5), { await self.shelves.place(of: item) }) else { return }
+            guard let place = answer, let goal = sync.overwrites(place, with: request) else { continue }
             await isOverwritten(item, place.position, with: goal)
         }
     }
 
-    /// The listener's word goes over what the server has of an item. Where neither that word nor the move before it led
-    /// away from there, it is another device's, and known nowhere else then.
+    /// The listener's word goes over what the server has of an item. Where it does not lead there, nor any move that is
+    /// known led there or away, that is another device's place, and known nowhere else then.
     func isOverwritten(_ item: ItemID, _ lost: BookTime, with place: BookTime) async {
-        let last = (try? await store.moves())?.first { $0.item == item }
-        let known = [place] + (last.map { [$0.from, $0.to] } ?? [])
+        let moves = ((try? await store.moves()) ?? []).filter { $0.item == item }
+        let known = [place] + moves.flatMap { [$0.from, $0.to] }
         guard known.allSatisfy({ abs(($0 - lost).seconds) > Sync.besideDistance.seconds }) else { return }
         keep(.device, of: item, from: lost, to: place)
     }

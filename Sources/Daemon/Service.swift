@@ -231,8 +231,14 @@ internal import Store
         announceNews()
     }
 
-    /// What has gone wrong up to now is told by the answer.
+    /// Who asked is told what goes wrong: until ``answered(isRead:)`` nobody else is.
     /// - Parameter isRead: see ``choosing``.
+    func willAnswer(isRead: Bool = true) {
+        answering += 1
+        if !isRead { choosing += 1 }
+    }
+
+    /// What has gone wrong up to now is told by the answer.
     func answered(isRead: Bool = true) {
         notices?.lookAtTrouble()
         answering -= 1
