@@ -88,7 +88,8 @@ extension Service {
 
     /// A server that was away may have heard of another device meanwhile, and forgets it with the next word of ours.
     func lookBeside(before request: Sync.Request, to account: String) async {
-        for item in sync.itemsInDoubt(of: request, to: account) {
+        let isWatched = player.isWatched && live.account?.id == account
+        for item in sync.itemsInDoubt(of: request, to: account, isWatched: isWatched) {
             guard let answer = await inTime(within: .seconds(5), { await self.shelves.place(of: item) }) else { return }
             guard let place = answer, let goal = sync.overwrites(place, with: request) else { continue }
             await isOverwritten(item, place.position, with: goal)
@@ -111,10 +112,12 @@ extension Service {
     }
 
     func look(at id: ItemID) {
-        let (own, knewOurs) = (told, sync.hasTold(id))
+        let (own, knewOurs, sent) = (told, sync.hasTold(id), sync.sentPlace(of: id))
         doubted = knewOurs ? nil : id
         Task { @LoopActor in
             guard let place = await self.shelves.place(of: id) else { return }
+            // From before the last that it was told: our own word would pass for another's.
+            guard sent == self.sync.sentPlace(of: id) else { return self.look(at: id) }
             let knowsOurs = knewOurs && self.stands(id, at: own)
             self.consider(place, own: self.told, knowsOurs: knowsOurs)
         }
@@ -136,10 +139,11 @@ extension Service {
     private func catchUp(_ number: Int) {
         guard let id = player.item?.id, id.source == ShelfItemID.source else { return }
         Task { @LoopActor in
-            let (own, knewOurs) = (self.told, self.sync.hasTold(id))
+            let (own, knewOurs, sent) = (self.told, self.sync.hasTold(id), self.sync.sentPlace(of: id))
             do throws(ShelfError) {
                 let place = try await self.shelves.serverPlace(of: id)
                 guard number == self.live.number, self.live.state == .connected else { return }
+                guard sent == self.sync.sentPlace(of: id) else { return self.catchUp(number) }
                 let knowsOurs = knewOurs && self.stands(id, at: own)
                 if !knowsOurs { self.doubted = id }
                 if let place { self.consider(place, own: self.told, knowsOurs: knowsOurs) }

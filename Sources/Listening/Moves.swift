@@ -141,7 +141,10 @@ public struct Beginning: Hashable, Sendable {
 
     /// Previous leads from the next item into one that was heard to its end: to the last of its parts, as within it.
     public mutating func goBack(into parts: [Chapter]) {
-        if startsOver, parts.count > 1, let last = parts.last { move(to: last.start) }
+        guard startsOver, parts.count > 1, let last = parts.last else { return }
+        place = last.start
+        written = nil
+        (isChosen, startsOver) = (true, false)
     }
 
     private mutating func add(from: BookTime, to: BookTime, _ cause: Player.JumpCause) {

@@ -94,7 +94,7 @@ public struct Player: Sendable {
     /// It stands at the beginning because nothing of it is known here, which is no place that the listener chose.
     var isUnheard = false
     /// The server tells at once what other devices do, and nothing was missed.
-    var isWatched = false
+    public internal(set) var isWatched = false
     /// Paused because the sound output failed: nothing is loaded, play asks the source again.
     var isSilenced = false
     /// When a pause last ended.

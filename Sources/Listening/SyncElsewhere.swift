@@ -33,6 +33,9 @@ extension Sync {
             && !inFlight.values.contains { $0.isAbout(item) }
     }
 
+    /// What its session has told of this item last.
+    public func sentPlace(of item: ItemID) -> BookTime? { live.flatMap { $0.item == item ? $0.sentPlace : nil } }
+
     /// Whether a command of the listener's for this item has yet to arrive: until then the server knows less than we do.
     public func owes(_ item: ItemID) -> Bool { writes[item].map { $0.refusal == nil } ?? false }
 
@@ -63,10 +66,11 @@ extension Sync {
         }
     }
 
-    /// The items that a request tells places of, where the server may have heard of others since it was last asked.
-    public func itemsInDoubt(of request: Request, to account: String) -> Set<ItemID> {
+    /// The items that a request tells places of, where the server may have heard of others since it last answered.
+    /// - Parameter isWatched: it tells at once what others do.
+    public func itemsInDoubt(of request: Request, to account: String, isWatched: Bool) -> Set<ItemID> {
         switch request {
-        case .sync(_, let item, _, _, _): wasAway(account) ? [item] : []
+        case .sync(_, let item, _, _, _): !isWatched || wasAway(account) ? [item] : []
         case .local(let rows): Set(rows.map(\.item))
         // A command is carried out by a look at what is there.
         case .close, .progress, .bookmark: []
@@ -108,7 +112,8 @@ extension Sync {
 extension Stretch {
     /// It is about what the server was told last of this, or on the way from there to where it is.
     fileprivate func covers(_ position: BookTime) -> Bool {
-        let told = sentPlace.flatMap { $0 == .unknown ? nil : $0 } ?? startPlace
+        // Of a server that had nothing of it yet, all before the start is somebody else's.
+        let told = sentPlace.flatMap { $0 > .zero ? $0 : nil } ?? startPlace
         let ours = min(told, place) - Sync.besideDistance...max(told, place) + Sync.besideDistance
         return ours.contains(position)
     }

@@ -175,6 +175,21 @@ import Testing
         }
     }
 
+    /// Before the live connection is there, which would tell of the other.
+    @Test(arguments: [false, true]) func whoIsQuickerThanTheLiveConnectionLosesNothing(
+        isRestart: Bool
+    ) async throws {
+        try await House.signedIn { house, _ in
+            _ = try await playAndPause(house)
+            cutOff(house)
+            house.server.restart()
+            goOnElsewhere(house, to: 70, later: 0)
+            if isRestart { try await house.done("restart") } else { try await house.done("seek", "40") }
+            try await isKept(70, in: house)
+            try await house.progress("as was said") { $0.currentTime == (isRestart ? 0 : 40) }
+        }
+    }
+
     /// The listener's last word holds, and what they did elsewhere before it can be gone back to.
     @Test(arguments: ["restart", "finish"]) func aCommandThatComesLatePutsNoPlaceAsideForGood(
         _ command: String
