@@ -31,7 +31,7 @@ extension Service {
     func undo(_ what: String) async throws(ControlError) -> UndoReport {
         let moves: [Move]
         do throws(StoreError) { moves = try await store.moves() } catch { throw ControlError(.failed, "\(error)") }
-        if what.isEmpty { await goBackToWhatWasSleptThrough(moves) }
+        let isBack = what.isEmpty ? await goBackToWhatWasSleptThrough(moves) : false
         let row = try await one(what)
         let id = try playable(row, what)
         guard let move = Move.next(in: moves, of: id) else {
@@ -41,7 +41,8 @@ extension Service {
         let from: BookTime
         if player.item?.id == id {
             try mayMove()
-            from = position
+            // Nobody was where it was gone back to.
+            from = isBack ? move.to : position
             send(.seek(to: move.from, .undo))
         } else {
             let place = await lastPlace(of: id)
@@ -55,12 +56,14 @@ extension Service {
 
     /// Where the sleep timer ended with an item the queue stands at the next, or plays it by now: who wakes up there means
     /// the one before.
-    private func goBackToWhatWasSleptThrough(_ moves: [Move]) async {
+    /// - Returns: whether that is so.
+    private func goBackToWhatWasSleptThrough(_ moves: [Move]) async -> Bool {
         guard let previous = queue.previous, let last = Move.next(in: moves), last.cause == .sleep,
             last.item == previous.item.id, last.item != player.item?.id
-        else { return }
+        else { return false }
         go(to: previous, .back)
         await arrival()
+        return true
     }
 
     func movesReport() async -> MovesReport {

@@ -41,6 +41,8 @@ internal import Terminal
             case wait
             /// What was chosen came to nothing. What was there before may play on, and is no reason to take that back.
             case answer
+            /// There is nothing to go on to.
+            case end
         }
 
         let kind: Kind
@@ -50,6 +52,8 @@ internal import Terminal
         var failed: ItemID?
     }
 
+    /// When a login was said to be over, by account: microseconds, monotonic.
+    private var toldLogins: [String: Int64] = [:]
     private var wait: LoopTimer?
 
     private enum SleepNotice {
@@ -68,6 +72,10 @@ internal import Terminal
     }
 
     func signedOut(_ account: Account) {
+        // Asked for by a key, it may turn out in two ways at once. GNOME hides a notice that is replaced as it appears.
+        let now = service.time.now.monotonic
+        if let last = toldLogins[account.id], now - last < 2_000_000 { return }
+        toldLogins[account.id] = now
         // Desktops make a link of what has a scheme.
         let address = account.server.split(separator: "://", maxSplits: 1).last ?? ""
         show(
@@ -76,7 +84,10 @@ internal import Terminal
                 body: "What you hear is kept, and sent after 'dogear login \(address)' in a terminal.", stays: true))
     }
 
-    func signedIn(_ account: String) { notifier.withdraw(Subject.login(account)) }
+    func signedIn(_ account: String) {
+        toldLogins[account] = nil
+        notifier.withdraw(Subject.login(account))
+    }
 
     /// What a launcher chose: there is no other window to say it in.
     func cannotPlay(_ item: ItemID, _ title: String?, _ error: ControlError) {
@@ -98,7 +109,7 @@ internal import Terminal
     /// Who presses Next at the end hears and sees nothing of it.
     func nothingIsNext() {
         guard service.answering == 0, let title = service.player.item?.title else { return }
-        tell("Nothing is next", of: title, "it has no further part, and nothing is queued behind it", .answer)
+        tell("Nothing is next", of: title, "it has no further part, and nothing is queued behind it", .end)
     }
 
     /// In the place of what was told before, and of why nothing plays.
@@ -180,6 +191,7 @@ internal import Terminal
         switch trouble.kind {
         // Not as soon as it is tried again: Plasma takes no notice that it had a moment ago.
         case .standstill: return plays || trouble.item != present
+        case .end: return service.player.canGoNext || trouble.item != present
         case .wait: return !service.isAwaited && (plays || trouble.item != present)
         case .answer:
             guard !service.isAwaited, !service.isBetween else { return false }

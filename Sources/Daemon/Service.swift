@@ -354,7 +354,10 @@ internal import Store
     /// it has, from whichever signal or read: of two of them one is.
     func recallPlace() {
         announce(seeked: true)
-        if ownsMPRIS, shown.status != .playing, player.item != nil, !isBetween { emitSeeked() }
+        guard ownsMPRIS, player.item != nil else { return }
+        // Of itself nothing is said there.
+        if isBetween { emitSeeked() }
+        if shown.status != .playing { emitSeeked() }
     }
 
     private func emitSeeked() {

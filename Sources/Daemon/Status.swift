@@ -8,7 +8,7 @@ internal import Listening
 extension Service {
     func statusReport() -> StatusReport {
         var report = StatusReport()
-        report.state = player.isBuffering ? .buffering : player.state
+        report.state = player.isBuffering || player.isStanding ? .buffering : player.state
         report.item = player.item.map(ItemHead.init)
         // What came to its end stands there until what is next is there.
         let isAtEnd = if case .opening = player.phase { player.turning == .rolled } else { false }
