@@ -19,7 +19,15 @@ extension Service: @LoopActor LauncherFace {
 
     /// Asked before anything else: that is what started us, and nobody thinks of playing.
     func greet() {
-        if starter == .unknown, !isRestored { starter = .launcher }
+        guard starter == .unknown, !isRestored || isStartedForThis else { return }
+        starter = .launcher
+        if isRestored { announce(seeked: false) }
+    }
+
+    /// The bus started us for a message that may come late on a busy machine: nothing else has been asked for since.
+    private var isStartedForThis: Bool {
+        environment["DBUS_STARTER_ADDRESS"] != nil && time.now.monotonic - began < 10_000_000 && opening == 0
+            && !player.wantsPlay
     }
 
     func find(_ words: String, limit: Int, _ answer: @escaping @Sendable ([LauncherResult]) -> Void) {

@@ -86,7 +86,8 @@ extension Service {
         player.item?.id == id && player.phase == .playing && !player.isAsking
     }
 
-    /// A server that was away may have heard of another device meanwhile, and forgets it with the next word of ours.
+    /// A server that was away, or that nothing watches, may have heard of another device meanwhile, and forgets it with the
+    /// next word of ours.
     func lookBeside(before request: Sync.Request, to account: String) async {
         let isWatched = player.isWatched && live.account?.id == account
         for item in sync.itemsInDoubt(of: request, to: account, isWatched: isWatched) {

@@ -109,6 +109,8 @@ internal import Store
     var choosing = 0
     /// What this run began with.
     var starter = Starter.unknown
+    /// When it did: microseconds, monotonic.
+    let began: Int64
 
     enum Starter {
         case unknown
@@ -178,6 +180,7 @@ internal import Store
             environment["DOGEAR_PATIENCE"].flatMap(Double.init).map { .seconds($0.clamped(to: 0...3600)) }
             ?? .seconds(0.7)
         self.time = time
+        began = time.now.monotonic
         self.spread = spread
         self.onQuit = onQuit
         player = Player(options: settings.playerOptions)
