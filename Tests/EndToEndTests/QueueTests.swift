@@ -217,6 +217,7 @@ import Testing
             #expect(menu.code == 2, "\(menu)")
             let last = try await eventually("one of the program's own") { await desk.shown.dropFirst(2).first }
             #expect(last.title == "It cannot be played" && last.body.contains("second.mp3"), "\(last)")
+            #expect(await desk.shown.count == 3)
             // What plays on is no reason to take it back.
             try await house.status("playing") { $0.state == .playing && $0.item?.title == "2" }
             try await house.done("seek", "+1")
