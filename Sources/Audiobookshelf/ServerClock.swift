@@ -37,6 +37,11 @@ public struct ServerClock: Sendable {
         return abs(told - moment.wall) < 2000 ? moment.wall : told
     }
 
+    /// Whether that time has yet to come; never so before the clock was heard.
+    public func isAhead(_ time: Int64, at moment: Moment) -> Bool {
+        isTold && time > now(at: moment) + Place.clockTolerance
+    }
+
     /// Milliseconds to add to our clock.
     public func offset(at moment: Moment) -> Int64 { now(at: moment) - moment.wall }
 }

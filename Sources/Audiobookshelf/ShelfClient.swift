@@ -92,13 +92,15 @@ public actor ShelfClient {
 
     /// Milliseconds since 1970 by the server's clock.
     var serverNow: Int64 { clock.now(at: now()) }
+
     /// What was dated by a clock that was ahead, in the server's future, would outdo whatever other devices say until then.
     /// - Returns: a time that has come; what was dated later still is.
     func credible(_ time: Int64) -> Int64 {
-        guard clock.isTold, time > serverNow + Place.clockTolerance else { return time }
+        guard clock.isAhead(time, at: now()) else { return time }
         ahead = max(ahead, time - serverNow)
         return time - ahead
     }
+
     private var sinceStart: Int64 { now().sinceStart / 1000 }
 
     /// Takes the place of the one before another login to the same account: what that has told is known here.

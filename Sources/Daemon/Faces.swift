@@ -35,11 +35,15 @@ extension Service: @LoopActor ControlFace {
             }
             return
         }
-        let isRead = if case .choose = command { false } else { true }
-        let plays = if case .play = command { true } else { !isRead }
-        if plays { willAnswer(isRead: isRead) }
+        let isRead: Bool? =
+            switch command {
+            case .play: true
+            case .choose: false
+            default: nil
+            }
+        if let isRead { willAnswer(isRead: isRead) }
         Task { @LoopActor in
-            defer { if plays { self.answered(isRead: isRead) } }
+            defer { if let isRead { self.answered(isRead: isRead) } }
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {
                 reply.fail(error.busError)
             }

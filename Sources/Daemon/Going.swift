@@ -21,6 +21,8 @@ struct Heading {
     /// It is the present one already, and not heard yet.
     var isPresent = false
 
+    /// Those that the queue has yet to go.
+    var pending: [Step] { isPresent ? [] : steps }
     private var last: Step { steps[steps.count - 1] }
     var entry: Queue.Entry { last.entry }
     var way: Queue.Way { last.way }
@@ -83,7 +85,7 @@ extension Service {
     /// Next leads on from what is on its way, once it is known that it takes long.
     var canPassOver: Bool {
         guard let heading, player.options.next != .skip else { return false }
-        return line(along: heading.isPresent ? [] : heading.steps).next != nil
+        return line(along: heading.pending).next != nil
     }
 
     private static let advice = "; 'dogear next' passes over it"
@@ -110,7 +112,7 @@ extension Service {
     func recallPlace(after event: Player.Event) { if event.isMove, player.turning != nil { recallPlace() } }
 
     private func heed(_ event: Player.Event, on heading: Heading) -> Bool {
-        let steps = heading.isPresent ? [] : heading.steps
+        let steps = heading.pending
         switch event {
         case .next:
             // Of what has chapters only the first is left out, and that is not there yet; what does not come, all of it.

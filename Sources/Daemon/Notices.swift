@@ -103,7 +103,7 @@ internal import Terminal
     }
 
     private func signedOut(of item: ItemID) -> Account? {
-        service.shelves.accounts.first { $0.isSignedOut && $0.id == item.account }
+        service.shelves.account(of: item).flatMap { $0.isSignedOut ? $0 : nil }
     }
 
     /// Who presses Next at the end hears and sees nothing of it.

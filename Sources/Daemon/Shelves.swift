@@ -87,16 +87,15 @@ internal import Store
         item.account.flatMap { clocks[$0] }?.now(at: now) ?? now.wall
     }
 
-    /// Whether that time has yet to come by the clock of the item's server, which has been heard in this run.
+    /// Whether that time has yet to come by the clock of the item's server.
     func isAhead(_ time: Int64, of item: ItemID) -> Bool {
-        guard let clock = item.account.flatMap({ clocks[$0] }), clock.isTold else { return false }
-        return time > clock.now(at: self.time.now) + Place.clockTolerance
+        item.account.flatMap { clocks[$0] }?.isAhead(time, at: self.time.now) ?? false
     }
 
     /// `user@host`.
     func accountName(of item: ItemID) -> String? { account(of: item)?.name }
 
-    private func account(of item: ItemID) -> Account? { accounts.first { $0.id == item.account } }
+    func account(of item: ItemID) -> Account? { accounts.first { $0.id == item.account } }
 
     /// Why what was sent for this item's server last did not get through.
     func problem(of item: ItemID) -> String? { item.account.flatMap { problems[$0] } }

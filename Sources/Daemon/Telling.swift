@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Foundation
+internal import FoundationEssentials
 internal import Listening
 internal import Store
 

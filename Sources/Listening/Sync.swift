@@ -17,7 +17,7 @@ public struct Sync: Sendable {
         case bookmark(Bookmark)
 
         /// It tells a place of this item.
-        public func isAbout(_ item: ItemID) -> Bool {
+        func isAbout(_ item: ItemID) -> Bool {
             switch self {
             case .sync(_, item, _, _, _): true
             case .local(let rows): rows.contains { $0.item == item }
@@ -162,6 +162,11 @@ public struct Sync: Sendable {
     /// When the place of this stretch was true, in milliseconds of the server's clock.
     public func updated(_ stretch: String) -> Int64? {
         (live.flatMap { $0.id == stretch ? $0 : nil } ?? waiting[stretch])?.updated
+    }
+
+    /// The live one too.
+    func stretches(of item: ItemID) -> [Stretch] {
+        (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == item }
     }
 
     // MARK: What happens

@@ -2,7 +2,7 @@
 extension Sync.Request {
     fileprivate var isLocal: Bool { if case .local = self { true } else { false } }
 
-    fileprivate var items: Set<ItemID> {
+    var items: Set<ItemID> {
         switch self {
         case .sync(_, let item, _, _, _), .close(_, let item): [item]
         case .local(let rows): Set(rows.map(\.item))
@@ -268,9 +268,7 @@ extension Sync {
             let why = if case .refused(let sentence) = outcome { sentence } else { "the item is gone from the server" }
             let told = Effect.tell("'\(write.kind.rawValue)' was refused: \(why)")
             // What was listened to since goes before it: kept, it would move the place back when it is sent again.
-            let isOutlived = (Array(waiting.values) + (live.map { [$0] } ?? [])).contains {
-                $0.item == write.item && $0.updated > max(write.made, $0.started)
-            }
+            let isOutlived = stretches(of: write.item).contains { $0.updated > max(write.made, $0.started) }
             if isOutlived {
                 writes[write.item] = nil
                 return [.removeWrite(write.item), told]

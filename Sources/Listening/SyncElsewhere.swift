@@ -56,8 +56,7 @@ extension Sync {
     /// - Returns: where that word leads; nil if it is ours, or goes over nothing.
     public func overwrites(_ place: Place, with request: Request) -> BookTime? {
         guard !place.isFinished, place.position > .zero else { return nil }
-        let known = (Array(waiting.values) + (live.map { [$0] } ?? [])).filter { $0.item == place.item }
-        guard !known.contains(where: { $0.covers(place.position) }) else { return nil }
+        guard !stretches(of: place.item).contains(where: { $0.covers(place.position) }) else { return nil }
         switch request {
         case .sync(_, _, let goal, _, _): return goal
         // Which a server takes only where it is the later one.
@@ -70,8 +69,8 @@ extension Sync {
     /// - Parameter isWatched: it tells at once what others do.
     public func itemsInDoubt(of request: Request, to account: String, isWatched: Bool) -> Set<ItemID> {
         switch request {
-        case .sync(_, let item, _, _, _): !isWatched || wasAway(account) ? [item] : []
-        case .local(let rows): Set(rows.map(\.item))
+        case .sync: !isWatched || wasAway(account) ? request.items : []
+        case .local: request.items
         // A command is carried out by a look at what is there.
         case .close, .progress, .bookmark: []
         }
