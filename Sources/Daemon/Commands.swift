@@ -11,7 +11,8 @@ extension Service {
     func answer(_ command: Command) async throws(ControlError) -> String {
         switch command {
         case .status: return json(statusReport())
-        case .play(let what, let at), .choose(let what, let at): return try await play(what, at)
+        case .play(let what, let at): return try await play(what, at)
+        case .choose(let what, let at): return try await choose(what, at)
         case .tell(let why):
             notices?.cannotPlay(String(why.prefix(1000)))
             return json(statusReport())
@@ -88,6 +89,16 @@ extension Service {
             }
         }
         return json(statusReport())
+    }
+
+    /// Plays what was chosen where nobody reads the answer. That it was stopped, or that something else was asked for
+    /// meanwhile, is no failure: there would be nothing to tell.
+    func choose(_ what: String, _ at: String) async throws(ControlError) -> String {
+        do throws(ControlError) { return try await play(what, at) } catch {
+            let isMeant = error == Self.nothingPlays || error == ControlError(Self.overtaken)
+            if isMeant { return json(statusReport()) }
+            throw error
+        }
     }
 
     /// Plays what is loaded, or what was listened to last: here, else on another device.

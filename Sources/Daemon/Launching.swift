@@ -101,7 +101,7 @@ extension Service: @LoopActor LauncherFace {
             let before = self.opening
             self.willAnswer(isRead: false)
             defer { self.answered(isRead: false) }
-            do throws(ControlError) { _ = try await self.answer(.play(what: id, at: "")) } catch {
+            do throws(ControlError) { _ = try await self.choose(id, "") } catch {
                 self.log.warning("what a launcher chose does not play", metadata: ["why": "\(error)"])
                 let title = await self.knownTitle(of: item)
                 // Unless something else was asked for meanwhile.

@@ -128,6 +128,9 @@ extension Service {
         throw Self.overtaken
     }
 
+    /// It was stopped.
+    static let nothingPlays = ControlError(.failed, "nothing plays")
+
     static let overtaken = SourceError(.failed, "something else was asked for meanwhile")
 
     /// Something was asked for that is not there yet: what plays until then may end or fail meanwhile.
@@ -437,7 +440,7 @@ extension Service {
             case .opening, .loading: nil
             case .stopped, .empty:
                 finding?.byHand == true
-                    ? nil : .failure(failure ?? ControlError(.failed, player.error ?? "nothing plays"))
+                    ? nil : .failure(failure ?? player.error.map { ControlError(.failed, $0) } ?? Self.nothingPlays)
             }
         guard let outcome else { return }
         let ready = waiters

@@ -269,9 +269,9 @@ import Testing
                 if !isStopped { try await house.status("playing") { $0.state == .playing } }
                 _ = try await eventually("it to go") { await desk.closed.last == told.number ? true : nil }
                 try await house.done("stop")
-                #expect(await desk.shown.count == count + 1 || choice == "menu")
-                _ = try await menu
+                #expect(try await menu?.code ?? 0 == 0)
             }
+            #expect(await desk.shown.count == 4)
             #expect(await desk.closed.count == 4)
             await desk.leave()
         }
