@@ -116,6 +116,6 @@ enum Schema {
             AND id NOT IN (SELECT item FROM places WHERE played IS NOT NULL)
             AND id NOT IN (SELECT item FROM stretches) AND id NOT IN (SELECT item FROM progress)
             AND id NOT IN (SELECT item FROM moves) AND id NOT IN (SELECT item FROM bookmarks)
-            AND id NOT IN (SELECT item FROM history)
+            AND id NOT IN (SELECT item FROM history) AND id NOT IN (SELECT item FROM queue)
         """
 }

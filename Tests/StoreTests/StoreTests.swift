@@ -314,6 +314,25 @@ import Testing
         #expect(try await store.place(of: emma)?.position == .seconds(3))
     }
 
+    /// Of a library that is browsed the newest descriptions stay; what waits in the queue is needed when its turn comes.
+    @Test func whatWaitsIsStillKnownWhereMuchIs() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let items = (0..<600).map { item(ItemID(source: "file", key: "\($0)")) }
+            do {
+                let store = try Store.open(at: path) { Issue.record("\($0)") }
+                var queue = Queue()
+                _ = queue.add(Array(items.prefix(20)), next: false)
+                try await store.write(items.map { .item($0) } + [.queue(queue)])
+                try await store.flush()
+            }
+            let store = try Store.open(at: path) { Issue.record("\($0)") }
+            for (number, isKnown) in [(0, true), (19, true), (20, false), (599, true)] {
+                #expect((try await store.item(items[number].id) != nil) == isKnown, "\(number)")
+            }
+        }
+    }
+
     private func filled(_ path: String) async throws -> String {
         let store = try Store.open(at: path) { Issue.record("\($0)") }
         try await store.write(
