@@ -10,6 +10,7 @@ internal import Settings
     let path: String
     private var settings: Settings
     private(set) var problems: [String]
+    private var writing: Task<Void, Never>?
 
     init(path: String) {
         self.path = path
@@ -56,27 +57,39 @@ internal import Settings
 
     /// - Parameter key: empty for all.
     func report(_ key: String) throws(ControlError) -> SettingsReport {
-        let rows = settings.list().filter { key.isEmpty || $0.key.rawValue == key }
-        guard !rows.isEmpty else {
-            do throws(SettingsError) { _ = try Settings.set(key, to: "", in: path) } catch {
-                throw ControlError(.usage, "\(error)")
-            }
-            return SettingsReport(settings: [], problems: problems)
+        if !key.isEmpty {
+            do throws(SettingsError) { _ = try Settings.key(key) } catch { throw ControlError(.usage, "\(error)") }
         }
+        let rows = settings.list().filter { key.isEmpty || $0.key.rawValue == key }
         return SettingsReport(settings: rows.map(Self.row), problems: problems)
     }
 
     /// - Parameter value: nil: as it usually is.
-    func set(_ key: String, _ value: String?) throws(ControlError) {
+    func set(_ key: String, _ value: String?) async throws(ControlError) {
         do throws(SettingsError) {
-            settings = try Settings.set(key, to: value, in: path)
-            problems = Settings.load(path).problems.map(\.description)
+            (settings, problems) = try await written(key, value).get()
         } catch {
             switch error {
             case .unknown, .wrong: throw ControlError(.usage, "\(error)")
             case .syntax, .tangled, .file: throw ControlError(.failed, "\(error)")
             }
         }
+    }
+
+    /// Not on the Loop, which a disk that has to wake up would hold; one after the other, as each reads what is there.
+    private func written(
+        _ key: String, _ value: String?
+    ) async -> Result<(settings: Settings, problems: [String]), SettingsError> {
+        let (path, before) = (path, writing)
+        let work = Task.detached {
+            await before?.value
+            return Result { () throws(SettingsError) in
+                let settings = try Settings.set(key, to: value, in: path)
+                return (settings: settings, problems: Settings.load(path).problems.map(\.description))
+            }
+        }
+        writing = Task { _ = await work.value }
+        return await work.value
     }
 
     private static func row(_ row: SettingRow) -> SettingsReport.Row {
@@ -99,7 +112,7 @@ extension Service {
                         + "--default goes back to the desktop's own")
             }
         }
-        try settings.set(key, value)
+        try await settings.set(key, value)
         Log.shared.level = settings.logLevel
         send(.options(settings.playerOptions))
         engine.setSound(settings.sound)

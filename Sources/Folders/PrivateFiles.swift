@@ -41,6 +41,9 @@ public enum PrivateFiles {
         }
     }
 
+    /// Bytes. What goes on after that is a device, or nothing of ours.
+    private static let longest = 64 << 20
+
     /// The whole file, or nil if there is none.
     public static func read(_ path: String) throws(FolderError) -> [UInt8]? {
         // A pipe would be waited for until somebody writes into it.
@@ -62,6 +65,7 @@ public enum PrivateFiles {
             if count < 0 { throw FolderError(path: path, code: errno) }
             if count == 0 { return bytes }
             bytes += buffer[..<count]
+            guard bytes.count <= longest else { throw .unusable(path: path, reason: "it is larger than 64 MiB") }
         }
     }
 

@@ -3,6 +3,10 @@
 struct Grammar {
     /// What is left.
     private var rest: ArraySlice<UInt8>
+    /// Of values in values.
+    private var depth = 0
+    /// More of them, or of names in a name, are no setting and take more stack than there is.
+    private static let deepest = 50
 
     /// - Returns: the first line that is none of a settings file, from 1.
     static func badLine(in text: String) -> Int? {
@@ -46,15 +50,19 @@ struct Grammar {
 
     /// Names with dots between them, and the space around.
     private mutating func isKey() -> Bool {
-        repeat {
+        for _ in 0..<Self.deepest {
             skip(where: \.isSpace)
             guard isQuoted() || skip(where: \.isOfName) else { return false }
             skip(where: \.isSpace)
-        } while skip(".")
-        return true
+            if !skip(".") { return true }
+        }
+        return false
     }
 
     private mutating func isValue() -> Bool {
+        guard depth < Self.deepest else { return false }
+        depth += 1
+        defer { depth -= 1 }
         if skip("[") { return isSeries(upTo: "]") { $0.isValue() } }
         if skip("{") { return isSeries(upTo: "}") { $0.isPair() } }
         if isLongText() || isQuoted() { return true }

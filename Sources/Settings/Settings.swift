@@ -74,17 +74,25 @@ public struct Settings: Hashable, Sendable {
     /// - Throws: if the key or value is not in the table, if the file has an error of syntax or cannot be written, or if
     ///   the change would disturb what stands beside it. The file is then as it was.
     public static func set(_ key: String, to text: String?, in path: String) throws(SettingsError) -> Settings {
-        guard let known = SettingKey(rawValue: key) else {
-            throw .unknown(key: key, nearest: nearest(to: key), where: nil)
-        }
+        let known = try Self.key(key)
         let kind = known.declaration.kind
         let value = text.flatMap(kind.value(typed:))
         if let text, value == nil { throw .wrong(key: key, value: "'\(text)'", allowed: "\(kind)", where: nil) }
         return try SettingsFile(path: path).setting(known, to: value)
     }
 
+    /// - Throws: where there is none of this name, with what was meant, most likely.
+    public static func key(_ name: String) throws(SettingsError) -> SettingKey {
+        guard let key = SettingKey(rawValue: name) else {
+            throw .unknown(key: name, nearest: nearest(to: name), where: nil)
+        }
+        return key
+    }
+
     /// The key that was meant, most likely: few letters off, or one whose section was forgotten.
     static func nearest(to key: String) -> String? {
+        // The rows below are as long.
+        guard key.utf8.count <= 100 else { return nil }
         let candidates = SettingKey.allCases.map { known in
             (known.rawValue, min(distance(key, known.rawValue), distance(key, known.parts.name)))
         }

@@ -90,6 +90,9 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/config.toml"
             try #require(mkfifo(path, 0o600) == 0)
+            #expect(throws: FolderError.unusable(path: "/dev/zero", reason: "it is larger than 64 MiB")) {
+                try PrivateFiles.read("/dev/zero")
+            }
             #expect(throws: FolderError.unusable(path: path, reason: "it is a pipe, not a file")) {
                 try PrivateFiles.read(path)
             }

@@ -112,6 +112,7 @@ private func withFile(_ text: String? = nil, _ body: (String) async throws -> Vo
         ("[playback]\nrate = \n", 2), ("\n\n[playback\n", 3), ("a = 1\na = 2\n", 2), ("rate = \"\u{0}\"\n", 1),
         ("[=\n", 1), ("a = 1\n\t[ .b]\n", 2), ("[[\n", 1), ("[[[a]]]\n", 1), ("[,", 1), ("[\u{e4}]\n", 1), ("[#]\n", 1),
         ("a = 1\r\n[=\r\n", 2), ("[\ra", 1), ("# '''\n\u{a0}[=", 2),
+        ("x = 1\ny = " + String(repeating: "[", count: 200_000), 2), (String(repeating: "a.", count: 200_000), 1),
     ])
     func anErrorOfSyntaxNamesItsLine(text: String, line: Int) async throws {
         try await withFile(text) { path throws in
