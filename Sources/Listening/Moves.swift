@@ -113,6 +113,10 @@ public struct Beginning: Hashable, Sendable {
             } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
+            if item.duration > .zero, place > item.duration + .second {
+                place = item.reachable(item.duration)
+                add(from: own ?? .zero, to: place, .begin)
+            }
             startsOver = place == .zero && journal?.isFinished == true
             written = journal.flatMap { $0.position == place ? $0.updated : nil }
             return
@@ -121,8 +125,10 @@ public struct Beginning: Hashable, Sendable {
         place = winner.isFinished ? .zero : item.reachable(stood)
         startsOver = winner.isFinished
         written = place == winner.position ? winner.updated : nil
-        // A finished item starts over; where it was finished by hand is not forgotten.
-        let mark = winner.isFinished && stood < item.duration ? stood : place
+        // A finished item starts over; where it was finished by hand is not forgotten, nor where the listener was in what is
+        // shorter now: some of it may be missing for a while.
+        let isBeyond = !winner.isFinished && winner.position > item.duration + .second
+        let mark = isBeyond ? winner.position : winner.isFinished && stood < item.duration ? stood : place
         if isOutdone, let lost = own ?? journal?.position, lost < item.duration { add(from: lost, to: mark, .device) }
         // What lay at its path before has handed its place on; that may have been something else after all.
         if isOutdone, own == nil, journal == nil, item.id.source == "file" { add(from: .zero, to: mark, .begin) }

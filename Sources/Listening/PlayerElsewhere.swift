@@ -37,7 +37,9 @@ extension Player {
     }
 
     mutating func answered(_ answer: Question, _ newer: Place?, _ now: Moment) -> [Effect] {
-        if let newer { return elsewhere(newer, now) }
+        // Nothing comes of one in what is not known well enough.
+        let taken = newer.map { elsewhere($0, now) } ?? []
+        guard taken.isEmpty else { return taken }
         guard answer == question else { return [] }
         question = nil
         // Clients have counted on since Play was pressed.

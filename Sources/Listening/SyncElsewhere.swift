@@ -109,11 +109,15 @@ extension Sync {
 }
 
 extension Stretch {
-    /// It is about what the server was told last of this, or on the way from there to where it is.
+    /// It is about what the server was told last of this, or what was heard since then on the way to where it is. What a
+    /// jump went over is nobody's.
     fileprivate func covers(_ position: BookTime) -> Bool {
         // Of a server that had nothing of it yet, all before the start is somebody else's.
         let told = sentPlace.flatMap { $0 > .zero ? $0 : nil } ?? startPlace
-        let ours = min(told, place) - Sync.besideDistance...max(told, place) + Sync.besideDistance
-        return ours.contains(position)
+        let heard = BookTime.seconds((listened - sentListened).seconds * Player.rates.upperBound)
+        let way = [told...told, max(min(told, place), place - heard)...place]
+        return way.contains {
+            ($0.lowerBound - Sync.besideDistance...$0.upperBound + Sync.besideDistance).contains(position)
+        }
     }
 }

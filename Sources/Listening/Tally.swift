@@ -73,6 +73,8 @@ public struct Tally: Hashable, Sendable {
         var count = 0
         while isHeard(day) {
             count += 1
+            // There is a first one.
+            guard day - 1 < day else { break }
             day = day - 1
         }
         return count

@@ -143,5 +143,9 @@ private struct Pen {
         #expect(streak([1, 2]) == 2, "today has only begun")
         #expect(streak([0, 1, 2, 4]) == 3)
         #expect(streak([2, 3]) == 0)
+        // A server may know of days before the first one there is.
+        let first = Day(number: .min)
+        let old = [Tally.Row(day: first, item: file, listened: .seconds(60))]
+        #expect(Tally(since: first, here: old, owed: [], servers: [:]).streak(today: first) == 1)
     }
 }

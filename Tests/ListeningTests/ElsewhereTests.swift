@@ -99,6 +99,17 @@ import Testing
         #expect(desk.position == own && desk.player.phase == .playing)
     }
 
+    /// A server did not say how long it is.
+    @Test func aNewerPlaceThatCannotBeTakenLeavesNoSilence() throws {
+        let endless = Item(
+            id: emma.id, kind: .book, title: "Emma",
+            tracks: [Track(start: .zero, duration: .zero, audio: .file(path: "/emma.mp3"))])
+        var desk = paused(3600, endless)
+        desk.send(.play)
+        desk.send(.answered(try #require(desk.question), newer: place(120)))
+        #expect(desk.effects.contains(.start(desk.player.load)) && !desk.player.isAsking)
+    }
+
     @Test func pauseTakesThePlayBack() throws {
         var desk = paused(3600)
         desk.send(.play)

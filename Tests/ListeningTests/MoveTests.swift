@@ -158,6 +158,17 @@ private struct Ring {
         #expect(Beginning(of: emma, server: place(90, at: 60_000), journal: nil, own: .zero).place == .zero)
     }
 
+    /// Some of its files are missing for a while.
+    @Test func aPlaceBeyondTheEndIsKept() {
+        let far = Place(item: emma.id, position: .seconds(400), duration: .seconds(600), updated: 60_000)
+        let here = Beginning(of: emma, server: nil, journal: far)
+        #expect(here.place == .seconds(169.5) && here.steps == [step(400, 169.5, .begin)])
+        #expect(Beginning(of: emma, server: nil, journal: far, own: .seconds(400)).steps == here.steps)
+        let there = Beginning(of: emma, server: far, journal: place(30, at: 1))
+        #expect(there.steps == [step(30, 400, .device), step(400, 169.5, .begin)])
+        #expect(Beginning(of: emma, server: nil, journal: place(180, at: 1)).steps == [], "at its end, as ever")
+    }
+
     @Test func aPlaceThatWasHandedOnLeavesAWayBack() {
         let place = Place(item: plain.id, position: .seconds(40), duration: plain.duration, updated: 60_000)
         let beginning = Beginning(of: plain, server: place, journal: nil)
