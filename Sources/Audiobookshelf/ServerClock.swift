@@ -10,30 +10,33 @@ public import Listening
 public struct ServerClock: Sendable {
     private let known: Int64
     /// Of what the server's clock said when this computer was started.
-    private var low: Int64 = .min
-    private var high: Int64 = .max
+    private var range: ClosedRange<Int64> = .min ... .max
 
     /// - Parameter offset: milliseconds it was ahead of our clock when this server last answered.
     public init(offset: Int64 = 0) { known = offset }
 
     /// It was heard in this run.
-    public var isTold: Bool { low != .min }
+    public var isTold: Bool { range.lowerBound != .min }
 
     mutating func observe(_ response: HTTPResponse, sent: Moment, received: Moment) {
         let (sent, received) = (sent.sinceStart / 1000, received.sinceStart / 1000)
-        guard received >= sent, received - sent < 10_000, response[header: "Age"] == nil,
+        guard received >= sent, received - sent < 10_000, Self.isOfServer(response), response[header: "Age"] == nil,
             let date = response[header: "Date"].flatMap(milliseconds(ofDate:))
         else { return }
-        let bounds = (date - received, date + 1000 - sent)
-        let isAgreed = bounds.0 <= high && bounds.1 >= low
-        low = isAgreed ? max(low, bounds.0) : bounds.0  // disagreement: the server's was set
-        high = isAgreed ? min(high, bounds.1) : bounds.1
+        let said = date - received...date + 1000 - sent
+        // Disagreement: the server's was set. What it says next is dated by that already.
+        range = said.overlaps(range) ? said.clamped(to: range) : said
+    }
+
+    /// Who lets through to a server, such as a hotel's network, answers in its stead with a page, by a clock of its own.
+    private static func isOfServer(_ response: HTTPResponse) -> Bool {
+        (200..<300).contains(response.status) && response[header: "Content-Type"]?.contains("html") != true
     }
 
     /// Milliseconds since 1970; ours where the two agree within two seconds.
     public func now(at moment: Moment) -> Int64 {
         guard isTold else { return moment.wall + known }
-        let told = low + (high - low) / 2 + moment.sinceStart / 1000
+        let told = range.lowerBound + (range.upperBound - range.lowerBound) / 2 + moment.sinceStart / 1000
         return abs(told - moment.wall) < 2000 ? moment.wall : told
     }
 

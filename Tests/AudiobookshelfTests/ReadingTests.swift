@@ -79,6 +79,27 @@ import Testing
         #expect(ServerClock().offset(at: at(5)) == 0)
     }
 
+    /// A page that is somebody else's, with a clock an hour ahead.
+    @Test func onlyTheServersOwnAnswersTellItsClock() {
+        var clock = ServerClock()
+        func hear(_ hour: Int, status: Int = 200, type: String = "application/json; charset=utf-8") {
+            clock.observe(
+                HTTPResponse(
+                    status: status,
+                    headers: [
+                        HTTPHeader("Date", "Sat, 21 Nov 2026 0\(hour):13:41 GMT"), HTTPHeader("Content-Type", type),
+                    ]), sent: at(1_795_223_621_400), received: at(1_795_223_621_500))
+        }
+        hear(2, type: "text/html; charset=utf-8")
+        hear(2, status: 502)
+        #expect(!clock.isTold)
+        hear(1)
+        hear(2, status: 302)
+        #expect(clock.offset(at: at(1_795_223_630_000)) == 0)
+        hear(2)
+        #expect(abs(clock.offset(at: at(1_795_223_630_000)) - 3_600_000) < 1000)
+    }
+
     @Test func tokenTimes() {
         let times = TokenTimes(token("x", issued: 1000, seconds: 3600))
         #expect(times?.expires == 4600 && times?.issued == 1000 && times?.margin == 60_000)
