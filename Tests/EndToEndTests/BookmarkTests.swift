@@ -6,16 +6,8 @@ import Testing
 
 /// Bookmarks: made, named, removed, jumped to and exported, without a network too, and shared with other devices.
 @Suite struct BookmarkTests {
-    private func read<Report: Decodable>(
-        _ type: Report.Type, _ house: House, _ arguments: String...
-    ) async throws -> Report {
-        let outcome = try await house.run(Child.built("dogear"), arguments + ["--json"])
-        guard outcome.code == 0 else { throw TestFailure("dogear \(arguments): \(outcome)") }
-        return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
-    }
-
     private func titles(_ house: House, _ what: String = "tidebook") async throws -> [String] {
-        try await read(BookmarksReport.self, house, "bookmarks", what).bookmarks.map(\.title)
+        try await house.report(BookmarksReport.self, "bookmarks", what).bookmarks.map(\.title)
     }
 
     /// What the server has, as `time title`.
@@ -40,15 +32,15 @@ import Testing
             #expect(nothing.code == 2 && nothing.errors.contains("nothing is loaded"), "\(nothing)")
             #expect(try await house.dogear("bookmarks").code == 2)
             try await load(house)
-            let made = try await read(BookmarkReport.self, house, "bookmark")
+            let made = try await house.report(BookmarkReport.self, "bookmark")
             #expect(made.outcome == .made && made.bookmark.time == 40 && !made.bookmark.unsent)
             #expect(made.bookmark.title == "The Flood, 0:40" && made.bookmark.chapter == "The Flood")
             #expect(made.bookmark.kept == "server" && there(house) == ["40.0 The Flood, 0:40"])
             // At the same place again: nothing new; with another title it is that.
-            #expect(try await read(BookmarkReport.self, house, "bookmark").outcome == .unchanged)
-            #expect(try await read(BookmarkReport.self, house, "bookmark", "High", "tide").outcome == .renamed)
+            #expect(try await house.report(BookmarkReport.self, "bookmark").outcome == .unchanged)
+            #expect(try await house.report(BookmarkReport.self, "bookmark", "High", "tide").outcome == .renamed)
             try await house.done("seek", "10.7")
-            #expect(try await read(BookmarkReport.self, house, "bookmark", "Ebb").bookmark.number == 1)
+            #expect(try await house.report(BookmarkReport.self, "bookmark", "Ebb").bookmark.number == 1)
             #expect(there(house) == ["10.0 Ebb", "40.0 High tide"])
 
             try await house.done("seek", "bookmark:2")
@@ -71,7 +63,8 @@ import Testing
             let out = try await house.dogear("bookmarks", "tidebook", "--remove", "9")
             #expect(out.code == 2 && out.errors.contains("1 to 2"), "\(out)")
             #expect(
-                try await read(BookmarkReport.self, house, "bookmarks", "tidebook", "--remove", "1").outcome == .removed
+                try await house.report(BookmarkReport.self, "bookmarks", "tidebook", "--remove", "1").outcome
+                    == .removed
             )
             #expect(there(house) == ["40.0 High tide"])
             #expect(try await titles(house) == ["High tide"])
@@ -84,7 +77,7 @@ import Testing
             try await load(house)
             try await house.status("sent") { $0.unsent == 0 }
             await house.server.stop()
-            let made = try await read(BookmarkReport.self, house, "bookmark", "Alone")
+            let made = try await house.report(BookmarkReport.self, "bookmark", "Alone")
             #expect(made.bookmark.unsent)
             try await house.done("seek", "20")
             try await house.done("bookmark", "And again")
@@ -212,7 +205,7 @@ import Testing
     @Test func episodesAndFilesKeepThemHere() async throws {
         try await House.signedIn { house, daemon in
             try await load(house, "echoes", at: "9")
-            let made = try await read(BookmarkReport.self, house, "bookmark", "An echo")
+            let made = try await house.report(BookmarkReport.self, "bookmark", "An echo")
             #expect(made.bookmark.kept == "here" && !made.bookmark.unsent)
             let file = "\(house.home)/tide.m4b"
             try FileManager.default.copyItem(atPath: "\(Sounds.folder)/e2e/tide/tide.m4b", toPath: file)
@@ -226,7 +219,7 @@ import Testing
             #expect(there(house).isEmpty && posts(house) == 0)
             try await house.done("play", file, "--at", "bookmark:1")
             #expect((61..<80).contains(try await house.status().position))
-            let all = try await read(BookmarksReport.self, house, "bookmarks", "--all")
+            let all = try await house.report(BookmarksReport.self, "bookmarks", "--all")
             #expect(Set(all.bookmarks.map(\.title)) == ["An echo", "Slack Water, 1:01"] && all.item == nil)
             try await house.done("bookmarks", file, "--remove", "1")
             #expect(try await titles(house, file).isEmpty)
@@ -235,7 +228,7 @@ import Testing
 
     @Test func twoAccountsKeepTheirsApart() async throws {
         try await House.ofTwo { house in
-            let accounts = try await read(AccountsReport.self, house, "accounts").accounts
+            let accounts = try await house.report(AccountsReport.self, "accounts").accounts
             house.server.putBookmark(of: "bo", item: Library.book, time: 7, title: "Bo's")
             for (account, title) in zip(accounts, ["By \(accounts[0].user)", "By \(accounts[1].user)"]) {
                 try await load(house, "abs:\(account.id)/\(Library.book)")
@@ -245,7 +238,7 @@ import Testing
             #expect(try await titles(house, "abs:\(accounts[0].id)/\(Library.book)") == ["By \(accounts[0].user)"])
             let bo = try #require(accounts.first { $0.user == "bo" })
             try await house.done("logout", bo.id)
-            let all = try await read(BookmarksReport.self, house, "bookmarks", "--all")
+            let all = try await house.report(BookmarksReport.self, "bookmarks", "--all")
             #expect(all.bookmarks.map(\.title) == ["By ada"])
         }
     }

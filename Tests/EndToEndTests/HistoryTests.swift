@@ -6,14 +6,6 @@ import Testing
 
 /// What was listened to, told again: after a kill, without a network, with other devices, and drawn.
 @Suite struct HistoryTests {
-    private func read<Report: Decodable>(
-        _ type: Report.Type, _ house: House, _ arguments: String...
-    ) async throws -> Report {
-        let outcome = try await house.run(Child.built("dogear"), arguments + ["--json"])
-        guard outcome.code == 0 else { throw TestFailure("dogear \(arguments): \(outcome)") }
-        return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
-    }
-
     private func listen(_ house: House, _ what: String, from place: Int, for seconds: Double = 2) async throws {
         try await house.done("play", what, "--at", "\(place)")
         try await house.status("on its way") { $0.position > Double(place) + seconds }
@@ -28,20 +20,20 @@ import Testing
 
     @Test func whatWasHeardStaysAfterItIsDelivered() async throws {
         try await House.signedIn { house, _ in
-            #expect(try await read(HistoryReport.self, house, "history").rows.isEmpty)
+            #expect(try await house.report(HistoryReport.self, "history").rows.isEmpty)
             try await listen(house, "tidebook", from: 10)
             let path = try file(house)
             try await listen(house, path, from: 50)
             try await house.status("sent") { $0.unsent == 0 }
             try await house.done("sync")
-            let rows = try await read(HistoryReport.self, house, "history").rows
+            let rows = try await house.report(HistoryReport.self, "history").rows
             #expect(rows.map(\.item.kind) == ["file", "book"] && rows.allSatisfy { $0.source == "here" }, "\(rows)")
             let book = try #require(rows.last)
             #expect(abs(book.from - 10) < 1 && (12..<25).contains(book.to) && book.account != nil)
             #expect(abs(book.listened - house.listened) < 0.1, "\(book.listened) here, \(house.listened) there")
-            #expect(try await read(HistoryReport.self, house, "history", path).rows.count == 1)
+            #expect(try await house.report(HistoryReport.self, "history", path).rows.count == 1)
             #expect(
-                try await read(HistoryReport.self, house, "history", "--limit", "1").rows.map(\.item.kind) == ["file"])
+                try await house.report(HistoryReport.self, "history", "--limit", "1").rows.map(\.item.kind) == ["file"])
             #expect(try await house.done("history").split(separator: "\n").count == 2)
             await house.server.stop()
             let off = try await house.dogear("history")
@@ -61,7 +53,7 @@ import Testing
                 _ = await daemon.end()
             }
             try await house.daemon()
-            let rows = try await read(HistoryReport.self, house, "history").rows
+            let rows = try await house.report(HistoryReport.self, "history").rows
             #expect(rows.count == 3)
             for (row, life) in zip(rows, [3, 2, 1]) {
                 #expect(abs(row.from - Double(life * 10)) < 1 && row.listened > 1 && row.to > row.from, "\(row)")
@@ -78,14 +70,14 @@ import Testing
                 try await listen(second, "three rooms", from: 5)
                 try await second.done("stop")
                 try await second.status("sent") { $0.unsent == 0 }
-                let there = try await read(HistoryReport.self, second, "history").rows
+                let there = try await second.report(HistoryReport.self, "history").rows
                 #expect(
                     there.map(\.source) == ["here", "server"] && there.map(\.item.title) == ["Three Rooms", "Tidebook"])
             }
-            let here = try await read(HistoryReport.self, first, "history").rows
+            let here = try await first.report(HistoryReport.self, "history").rows
             #expect(here.map(\.source) == ["server", "here"], "\(here)")
             #expect(here.first?.device?.contains("Dogear") == true)
-            let one = try await read(HistoryReport.self, first, "history", "three rooms").rows
+            let one = try await first.report(HistoryReport.self, "history", "three rooms").rows
             #expect(one.map(\.item.title) == ["Three Rooms"])
         }
     }
@@ -94,15 +86,15 @@ import Testing
 
     @Test func statisticsAreWhatWasPlayed() async throws {
         try await House.signedIn { house, _ in
-            let none = try await read(StatsReport.self, house, "stats")
+            let none = try await house.report(StatsReport.self, "stats")
             #expect(none.days.count == 30 && none.total.seconds == 0 && none.streak == 0 && none.items.isEmpty)
             try await listen(house, "tidebook", from: 10)
             let path = try file(house)
             try await listen(house, path, from: 50)
             try await house.status("sent") { $0.unsent == 0 }
             try await house.done("sync")
-            let local = try #require(try await read(HistoryReport.self, house, "history", path).rows.first).listened
-            let report = try await read(StatsReport.self, house, "stats", "--days", "7")
+            let local = try #require(try await house.report(HistoryReport.self, "history", path).rows.first).listened
+            let report = try await house.report(StatsReport.self, "stats", "--days", "7")
             #expect(
                 abs(report.total.server - house.listened) < 0.01 && abs(report.total.local - local) < 0.01, "\(report)")
             let today = try #require(report.days.last)
@@ -116,11 +108,11 @@ import Testing
             let place = try await house.status().position
             try await house.status("on its way") { $0.position > place + 2 }
             try await house.done("pause")
-            let off = try await read(StatsReport.self, house, "stats")
+            let off = try await house.report(StatsReport.self, "stats")
             #expect(off.problems.count == 1 && off.total.server == 0 && off.total.local > report.total.seconds + 1)
             _ = try await house.server.start()
             try await house.done("sync")
-            let on = try await read(StatsReport.self, house, "stats")
+            let on = try await house.report(StatsReport.self, "stats")
             #expect(abs(on.total.seconds - off.total.seconds) < 0.1, "\(on.total), was \(off.total)")
             #expect(abs(on.total.server - house.listened) < 0.01)
         }
@@ -130,7 +122,7 @@ import Testing
         try await House.signedIn { house, _ in
             house.server.fail(.serverError, method: "POST", path: "/api/session/**", times: .max)
             try await listen(house, "tidebook", from: 10)
-            let report = try await read(StatsReport.self, house, "stats")
+            let report = try await house.report(StatsReport.self, "stats")
             #expect(report.servers.count == 1 && report.total.server == 0 && report.total.local > 1.5, "\(report)")
         }
     }

@@ -274,7 +274,14 @@ final class House: Sendable {
     }
 
     func status() async throws -> StatusReport {
-        try JSONDecoder().decode(StatusReport.self, from: Data(try await done("status", "--json").utf8))
+        try await report(StatusReport.self, "status")
+    }
+
+    /// What a command answers with `--json`.
+    func report<Report: Decodable>(_ type: Report.Type, _ arguments: String...) async throws -> Report {
+        let outcome = try await run(Child.built("dogear"), arguments + ["--json"])
+        guard outcome.code == 0 else { throw TestFailure("dogear \(arguments): \(outcome)") }
+        return try JSONDecoder().decode(type, from: Data(outcome.output.utf8))
     }
 
     /// The same, asked over the bus: a program for each of thousands of looks would keep the machine from all else.

@@ -15,8 +15,7 @@ import Testing
             #expect(await daemon.end() == -SIGKILL)
 
             // Started by the command, and what it asks is answered from the journal.
-            let back = try JSONDecoder().decode(
-                StatusReport.self, from: Data(try await house.done("status", "--json").utf8))
+            let back = try await house.report(StatusReport.self, "status")
             #expect(back.state == .paused && back.item?.title == "Tidebook")
             #expect((last - 1.1..<last + 5).contains(back.position), "\(last) became \(back.position)")
             #expect(try await house.playerctl("status") == "Paused")
@@ -39,8 +38,7 @@ import Testing
             daemon.send(SIGKILL)
             _ = await daemon.end()
             try await house.daemon()
-            let report = try JSONDecoder().decode(
-                StatusReport.self, from: Data(try await house.done("play", "--json").utf8))
+            let report = try await house.report(StatusReport.self, "play")
             #expect(report.state == .playing)
             #expect((last - 1.1..<last + 5).contains(report.position), "\(last) became \(report.position)")
         }

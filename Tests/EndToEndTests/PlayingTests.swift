@@ -36,8 +36,7 @@ import Testing
 
     @Test func aBookIsSteeredFromTheDesktop() async throws {
         try await House.signedIn { house, _ in
-            let playing = try JSONDecoder().decode(
-                StatusReport.self, from: Data(try await house.done("play", "tidebook", "--json").utf8))
+            let playing = try await house.report(StatusReport.self, "play", "tidebook")
             #expect(playing.state == .playing)
             #expect(playing.item?.title == "Tidebook")
             let status = try house.follow("status")

@@ -47,8 +47,7 @@ import Testing
             #expect((49_500_000...50_500_000).contains(place), "\(place)")
             // The time that was left out was not listened to.
             try await house.done("pause")
-            let history = try JSONDecoder().decode(
-                HistoryReport.self, from: Data(try await house.done("history", "--json").utf8))
+            let history = try await house.report(HistoryReport.self, "history")
             #expect(history.rows.count == 1 && history.rows[0].listened < 40, "\(history)")
             #expect(try await monitor.mark() > start)
         }

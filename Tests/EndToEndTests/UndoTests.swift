@@ -7,7 +7,7 @@ import Testing
 /// The way back after a jump, another device's place, and a mark set by mistake.
 @Suite struct UndoTests {
     private func moves(_ house: House) async throws -> [MovesReport.Row] {
-        try JSONDecoder().decode(MovesReport.self, from: Data(try await house.done("undo", "--list", "--json").utf8))
+        try await house.report(MovesReport.self, "undo", "--list")
             .moves
     }
 
@@ -22,8 +22,7 @@ import Testing
             try await house.playerctl("next")
             try await house.status("in the third chapter") { $0.position == 60 }
 
-            let report = try JSONDecoder().decode(
-                UndoReport.self, from: Data(try await house.done("undo", "--json").utf8))
+            let report = try await house.report(UndoReport.self, "undo")
             #expect(report.position == 30 && report.from == 60 && report.undone.cause == "chapter")
             try await house.status("back in the second chapter") { $0.position == 30 }
             try await house.progress("back in the second chapter") { $0.currentTime == 30 }
