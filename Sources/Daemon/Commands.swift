@@ -80,7 +80,10 @@ extension Service {
         } else if let address = WebAddress(what), id(of: address) != player.item?.id || !player.hasConfirmedPlace {
             try await open(url: what, at: jump)
         } else {
+            let wish = wishes
             let (id, title) = try await named(what)
+            // A server may have been asked what it means.
+            guard wish == wishes else { throw ControlError(Self.overtaken) }
             if id == player.item?.id, player.hasConfirmedPlace {
                 stay()
                 try await goOn(jump)
@@ -202,7 +205,7 @@ extension Service {
     /// All of a file or folder that is named, played or not.
     func localItem(_ what: String) async throws(ControlError) -> Item? {
         guard let found = try await local(what) else { return nil }
-        do throws(SourceError) { return try await files.open(found).item } catch { throw ControlError(error) }
+        do throws(SourceError) { return try FilesSource.item(of: found) } catch { throw ControlError(error) }
     }
 
     func single(_ what: String) async throws(ControlError) -> ItemID { try await named(what).id }

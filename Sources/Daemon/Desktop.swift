@@ -99,7 +99,7 @@ extension Service: @LoopActor PlayerFace {
                 guard !timer.isPending else {
                     return reply.fail(error.kind == .usage ? .invalidArgs(error.message) : .failed(error.message))
                 }
-                guard ticket == self.opening else { return }
+                guard self.opening <= ticket else { return }
                 self.queueTrouble = "what was asked for cannot be played: \(error.message)"
                 self.emitStatus()
             }

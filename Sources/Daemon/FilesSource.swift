@@ -31,6 +31,9 @@ struct FilesSource: Source {
         return Found(id: item.id, title: item.title, memory: opened)
     }
 
+    /// For who only looks: nothing is played, and no place is settled.
+    static func item(of found: Found) throws(SourceError) -> Item { try found.lookedAt(as: OpenedFiles.self).item }
+
     func open(_ found: Found) async throws(SourceError) -> Opened {
         let opened = try found.lookedAt(as: OpenedFiles.self)
         if let before = opened.before { await settle(opened.item, after: before) }
@@ -40,12 +43,17 @@ struct FilesSource: Source {
     /// Of the same files another timeline may come: one of them could not be read before, or is measured anew. A place in it
     /// stays where it is heard.
     private func settle(_ item: Item, after before: Item) async {
-        guard var place = (try? await store.place(of: item.id)) ?? nil,
+        guard item.tracks != before.tracks else { return }
+        var entries = await marks(of: before.id, in: item, after: before)
+        if var place = (try? await store.place(of: item.id)) ?? nil,
             let position = item.place(from: before, place.position), position != place.position
-        else { return }
-        place.position = position
-        place.duration = item.duration
-        try? await store.write(.place(place), .item(item))
+        {
+            place.position = position
+            place.duration = item.duration
+            entries.append(.place(place))
+        }
+        // With the timeline that they are on.
+        if !entries.isEmpty { try? await store.write(entries + [.item(item)]) }
     }
 
     /// The place in what was there before its content changed. What was finished is not where more of it has come.
@@ -66,16 +74,25 @@ struct FilesSource: Source {
     private func inherit(_ item: Item, from old: Item) async {
         var entries: [Entry] = []
         if let rate = (try? await store.rate(among: [old.id])) ?? nil { entries.append(.rate(item.id, rate.rate)) }
-        for bookmark in (try? await store.bookmarks(of: old.id)) ?? [] {
-            guard let time = item.place(from: old, bookmark.time) else { continue }
-            entries.append(.removeBookmark(bookmark.id))
-            entries.append(
-                .bookmark(
-                    Bookmark(
-                        item: item.id, time: time, title: bookmark.title, created: bookmark.created, made: bookmark.made
-                    )))
-        }
+        entries += await marks(of: old.id, in: item, after: old)
         if !entries.isEmpty { try? await store.write(entries) }
+    }
+
+    /// The bookmarks of what was there before, where they are now.
+    private func marks(of id: ItemID, in item: Item, after old: Item) async -> [Entry] {
+        let bookmarks = (try? await store.bookmarks(of: id)) ?? []
+        let moved = bookmarks.compactMap { bookmark in
+            item.place(from: old, bookmark.time).map { time in
+                (
+                    bookmark.id,
+                    Bookmark(
+                        item: item.id, time: time, title: bookmark.title, created: bookmark.created,
+                        made: bookmark.made)
+                )
+            }
+        }
+        // One may come to where another was.
+        return moved.map { .removeBookmark($0.0) } + moved.map { .bookmark($0.1) }
     }
 
     /// What was asked for has changed, and is still the same to a listener.

@@ -203,13 +203,26 @@ extension Service {
             }
             return await report(on: item)
         }
-        var report: ShowReport
-        do throws(ControlError) { report = try await signedIn().details(id) } catch {
-            guard error.kind == .unreachable, let known = await remembered(id) else { throw error }
-            report = known
-        }
+        var report = try await details(of: id)
         if let index, let next = try? await index.catalogue.next(after: id) { report.next = self.row(next) }
         return report
+    }
+
+    /// As its server tells it; as the index knows it, where that does not answer soon.
+    private func details(of id: ItemID) async throws(ControlError) -> ShowReport {
+        let shelves = try signedIn()
+        let asking = Task { @LoopActor in
+            do throws(ControlError) {
+                return Result<ShowReport, ControlError>.success(try await shelves.details(id))
+            } catch { return .failure(error) }
+        }
+        switch await inTime(within: .seconds(3), { await asking.value }) {
+        case .success(let report)?: return report
+        case .failure(let error)? where error.kind != .unreachable: throw error
+        case .failure?, nil:
+            if let known = await remembered(id) { return known }
+            return try await asking.value.get()
+        }
     }
 
     /// What no server is asked about.

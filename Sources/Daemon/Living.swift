@@ -30,6 +30,7 @@ extension Service {
         do throws(StoreError) {
             if let volume = try await store.volume() { send(.volume(volume)) }
             queue = try await store.queue()
+            isQueueKnown = true
             send(.lineup(queue.lineup))
             begun.refresh()
             for place in try await store.asked() {

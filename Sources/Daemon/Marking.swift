@@ -31,7 +31,7 @@ extension Service {
     func undo(_ what: String) async throws(ControlError) -> UndoReport {
         let moves: [Move]
         do throws(StoreError) { moves = try await store.moves() } catch { throw ControlError(.failed, "\(error)") }
-        let isBack = what.isEmpty ? await goBackToWhatWasSleptThrough(moves) : false
+        let isBack = what.isEmpty ? try await goBackToWhatWasSleptThrough(moves) : false
         let row = try await one(what)
         let id = try playable(row, what)
         guard let move = Move.next(in: moves, of: id) else {
@@ -57,12 +57,16 @@ extension Service {
     /// Where the sleep timer ended with an item the queue stands at the next, or plays it by now: who wakes up there means
     /// the one before.
     /// - Returns: whether that is so.
-    private func goBackToWhatWasSleptThrough(_ moves: [Move]) async -> Bool {
+    /// - Throws: where it cannot be gone back to: what is there instead has moves of its own, which are not meant.
+    private func goBackToWhatWasSleptThrough(_ moves: [Move]) async throws(ControlError) -> Bool {
         guard let previous = queue.previous, let last = Move.next(in: moves), last.cause == .sleep,
             last.item == previous.item.id, last.item != player.item?.id
         else { return false }
         go(to: previous, .back)
         await arrival()
+        guard player.item?.id == last.item else {
+            throw ControlError(.failed, queueTrouble ?? "something else was asked for meanwhile")
+        }
         return true
     }
 

@@ -55,6 +55,7 @@ extension Service {
             overtaken = goings
         }
         opening += 1
+        wishes += 1
         let ticket = opening
         let source = source(of: id)
         let displaced = displaced
@@ -174,7 +175,7 @@ extension Service {
         guard player.phase == .playing || player.phase == .paused, let item = player.item, item.id != id else {
             return nil
         }
-        return Left(id: item.id, place: position, plays: player.wantsPlay, isWhole: isWhole, queue: queue)
+        return Left(id: item.id, place: position, plays: player.wantsPlay, isWhole: player.isWhole, queue: queue)
     }
 
     /// What was asked for has failed, and what was there before is about to go on.
@@ -191,7 +192,6 @@ extension Service {
                 if queue == taken { queue = left.queue } else { queue.undo(to: left.queue) }
             }
         }
-        isWhole = left.isWhole
         if player.isWithoutOutput, let present = queue.present {
             // It would wait for that as long and be no better off.
             let why = player.error
@@ -202,7 +202,7 @@ extension Service {
             return
         }
         send(.opening(play: left.plays, turns: true))
-        await open(again: left.id, at: left.place, play: left.plays, ticket)
+        await open(again: left.id, at: left.place, play: left.plays, whole: left.isWhole, ticket)
     }
 
     private func opened(_ found: Found, of source: any Source) async throws(SourceError) -> Opened {
@@ -278,7 +278,8 @@ extension Service {
 
     /// Goes on with an item after a stop or a failure; nobody waits for the answer.
     /// - Parameter place: where it stands; nil: where the journal or the source says.
-    func open(again id: ItemID, at place: BookTime?, play: Bool, _ ticket: Int) async {
+    /// - Parameter whole: as one MPRIS track.
+    func open(again id: ItemID, at place: BookTime?, play: Bool, whole: Bool, _ ticket: Int) async {
         let source = source(of: id)
         do throws(SourceError) {
             if let account = id.account { await drain(limit: .seconds(2), of: account) }
@@ -288,12 +289,12 @@ extension Service {
             guard ticket == opening else { return }
             let journal = try await journalled(opened.item.id)
             // What lies at its path may have changed while nobody looked: the place is one of the old timeline then.
-            let own = opened.item.id == id ? place : nil
+            let own = opened.item.id == id ? place.map { settled($0, on: opened.item) } : nil
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: journal, own: own, knowsOurs: knowsOurs,
                 isServers: isServers(journal), isAhead: isAhead(journal))
             try await begin(
-                opened, at: beginning, play: play, whole: isWhole, as: Wish(.picked, queue.present?.key), ticket)
+                opened, at: beginning, play: play, whole: whole, as: Wish(.picked, queue.present?.key), ticket)
         } catch {
             guard ticket == opening else { return }
             log.notice("an item could not be opened again", metadata: ["why": "\(error)"])
@@ -301,6 +302,14 @@ extension Service {
             forgetQueueTrouble()
             failed(id, error)
         }
+    }
+
+    /// Of the same files another timeline may come.
+    private func settled(_ place: BookTime, on item: Item) -> BookTime {
+        guard item.id.source == "file", let old = player.item, old.id == item.id, old.tracks != item.tracks else {
+            return place
+        }
+        return item.place(from: old, place) ?? place
     }
 
     /// - Parameter isTold: whoever asked for it says what is wrong.
@@ -325,7 +334,6 @@ extension Service {
         let item = await pictured(opened.item)
         let rate = await rate(of: item)
         try isStill(ticket)
-        isWhole = whole
         failure = nil
         (putOff, displaced) = (nil, nil)
         wanted = nil

@@ -4,6 +4,7 @@ internal import EventLoop
 internal import Listening
 internal import Logging
 internal import Store
+internal import Terminal
 
 /// Where something that is opened comes from, and what that means for the queue.
 struct Wish {
@@ -50,7 +51,7 @@ extension Service {
         guard new != queue else { return false }
         queue = new
         lists.isStale = true
-        store.post(.queue(queue))
+        if isQueueKnown { store.post(.queue(queue)) }
         return true
     }
 
@@ -68,6 +69,10 @@ extension Service {
                 try await self.open(row.item.id, at: nil, as: .chosen)
             } catch {
                 self.log.notice("the series does not go on", metadata: ["why": "\(error.message)"])
+                guard ticket + 1 == self.opening else { return }
+                let title = Clean.short(row.item.title)
+                self.queueTrouble = "'\(title)' would be next but cannot be played: \(error.message)"
+                self.emitStatus()
             }
         }
     }
@@ -166,8 +171,10 @@ extension Service {
     private func kept() async throws(ControlError) -> QueueReport {
         queueTrouble = nil
         emitStatus()
+        let lasting = "the queue lasts only until dogear ends"
+        guard isQueueKnown else { throw ControlError(.failed, "\(lasting): what it was before could not be read") }
         do throws(StoreError) { try await store.write(.queue(queue)) } catch {
-            throw ControlError(.failed, "the queue lasts only until dogear ends: \(error)")
+            throw ControlError(.failed, "\(lasting): \(error)")
         }
         return await queueReport()
     }
@@ -193,6 +200,8 @@ extension Service {
             if id.source == ShelfItemID.source { return try await onShelf(id) }
             let source = source(of: id)
             let found = try await source.find(id)
+            // What it reads anew, its places would have to follow.
+            if let item = player.item, item.id == found.id { return item }
             let item = try await source.open(found).item
             // Where it is has to be known when its turn comes.
             store.post(.item(item))

@@ -47,8 +47,8 @@ internal import Store
     var failure: ControlError?
     /// What could not be opened last.
     var wanted: ItemID?
-    /// What plays was asked for as one track.
-    var isWhole = false
+    /// Counts what was asked for and each stop: who is still looking for what its words mean is too late then.
+    var wishes = 0
     /// Whose speed that of the present item is: an id of ``Item/rateKeys``; nil: the default.
     var rateKey: ItemID?
     /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
@@ -72,6 +72,8 @@ internal import Store
     var remark: (item: ItemID, text: String)?
     /// What plays next; changed by ``line(_:)``.
     var queue = Queue()
+    /// It is what the journal had, or has become of that: one that could not be read must not be written over.
+    var isQueueKnown = false
     /// How often it was emptied by hand: what was being added then is not wanted any more.
     var clearings = 0
     /// What can be played here; empty until GStreamer has said.
@@ -213,6 +215,7 @@ internal import Store
     }
 
     func send(_ event: Player.Event) {
+        if event == .stop { wishes += 1 }
         if heedWhileGoing(event) || heedWhileFinding(event) { return }
         if event == .stop { giveUpReopening() }
         let now = time.now
@@ -418,7 +421,9 @@ internal import Store
         let ticket = opening
         reopenTimer?.cancel()
         reopenTimer = time.timer(after: delay) {
-            Task { @LoopActor in await self.open(again: item, at: place, play: play, ticket) }
+            Task { @LoopActor in
+                await self.open(again: item, at: place, play: play, whole: self.player.isWhole, ticket)
+            }
         }
     }
 

@@ -170,6 +170,8 @@ internal import Store
         }
         accounts.removeAll { $0.id == account.id }
         accounts.append(account)
+        // One that was made meanwhile is of the old account.
+        clients[account.id] = nil
         if let former { try await client(account).goOn(from: former) }
         vaultTrouble = nil
     }

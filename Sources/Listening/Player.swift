@@ -47,7 +47,7 @@ public struct Player: Sendable {
     public internal(set) var phase = Phase.empty
     public internal(set) var item: Item?
     /// The item was asked for as one track.
-    var isWhole = false
+    public internal(set) var isWhole = false
     /// Which of the queue's entries of this item it is.
     public internal(set) var copy = 0
     /// MPRIS tracks of the item: its chapters, else its files, else all of it.

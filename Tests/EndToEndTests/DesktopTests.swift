@@ -320,6 +320,24 @@ import Testing
         }
     }
 
+    /// A client that hands in an address means one track; what comes behind it in the queue has its chapters.
+    @Test func onlyWhatWasHandedInIsOneTrack() async throws {
+        try await House.signedIn { house, _ in
+            let song = try song("A")
+            try await house.done("play", "echoes")
+            let opened = try await call(house, ".Player", "OpenUri", "s", "file://\(song)")
+            #expect(opened.code == 0, "\(opened)")
+            try await house.done("queue", "add", "tidebook")
+            try await house.done("stop")
+            try await house.done("next")
+            try await house.done("play")
+            try await title(house, is: "Tidebook")
+            try await house.done("next")
+            let next = try await house.status()
+            #expect(next.item?.title == "Tidebook" && next.chapter?.title == "The Flood", "\(next)")
+        }
+    }
+
     @Test func anotherProfileIsAnotherDogear() async throws {
         try await House.with(keyring: .absent) { house in
             let songs = try songs()

@@ -27,8 +27,7 @@ import Testing
     @Test func twoUsersOfOneServer() async throws {
         try await House.ofTwo { house in
             try await house.done("libraries", "--refresh")
-            let report = try JSONDecoder().decode(
-                LibrariesReport.self, from: Data(try await house.done("libraries", "--json").utf8))
+            let report = try await house.report(LibrariesReport.self, "libraries")
             let accounts = Set(report.libraries.map(\.account))
             #expect(accounts.count == 2 && report.libraries.count == 4)
             #expect(report.libraries.allSatisfy { $0.known == ($0.mediaType == "book" ? 3 : 1) }, "\(report)")
@@ -37,8 +36,7 @@ import Testing
             for account in accounts {
                 for name in ["\(account)/Books", "\(account)/books"] + report.libraries.map(\.address) {
                     guard name.hasPrefix(account) else { continue }
-                    let list = try JSONDecoder().decode(
-                        ListReport.self, from: Data(try await house.done("list", name, "--json").utf8))
+                    let list = try await house.report(ListReport.self, "list", name)
                     #expect(!list.items.isEmpty && list.items.allSatisfy { $0.account == account }, "\(name)")
                 }
             }
@@ -49,8 +47,7 @@ import Testing
 
     @Test func withoutANetwork() async throws {
         try await House.signedIn { house, _ in
-            let report = try JSONDecoder().decode(
-                LibrariesReport.self, from: Data(try await house.done("libraries", "--refresh", "--json").utf8))
+            let report = try await house.report(LibrariesReport.self, "libraries", "--refresh")
             #expect(report.libraries.map(\.name) == ["Books", "Podcasts"])
             #expect(report.libraries.map(\.items) == [3, 1] && report.libraries.map(\.known) == [3, 1])
             #expect(report.refreshing == false)
@@ -64,8 +61,7 @@ import Testing
             #expect(try await titles(house, "list", "--genre", "sea", "--author", "flow") == ["Tidebook"])
             // What was published or added last comes first; what only is to be read does not come.
             #expect(try await Set(titles(house, "latest")) == ["Echoes", "Tidebook", "Three Rooms"])
-            let show = try JSONDecoder().decode(
-                ShowReport.self, from: Data(try await house.done("show", "tidebook", "--json").utf8))
+            let show = try await house.report(ShowReport.self, "show", "tidebook")
             #expect(show.row.item.authors == ["Ada Ebb", "Bo Flow"] && show.genres == ["Sea"])
             #expect(try await house.dogear("play", "tidebook").code == 4)
             #expect(try await house.dogear("libraries", "--refresh").code == 4)
@@ -274,6 +270,17 @@ import Testing
             #expect(await desk.shown.count == 4)
             #expect(await desk.closed.count == 4)
             await desk.leave()
+        }
+    }
+
+    @Test func aServerThatHangsKeepsNobodyFromWhatIsKnown() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
+            let shown = try await house.report(ShowReport.self, "show", "three rooms")
+            #expect(shown.row.item.title == "Three Rooms" && shown.chapters.isEmpty, "as the index knows it")
+            gate.release()
         }
     }
 

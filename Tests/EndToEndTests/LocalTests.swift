@@ -212,7 +212,7 @@ import Testing
     }
 
     /// The same files, and another timeline: the disk was too slow for one of them the first time.
-    @Test func aFileThatCouldNotBeReadBeforeMovesNoPlace() async throws {
+    @Test(arguments: [true, false]) func aFileThatCouldNotBeReadBeforeMovesNoPlace(isNamed: Bool) async throws {
         try await House.with(keyring: .absent) { house in
             let folder = try rooms(in: house)
             let paused = try await left(folder, in: house)
@@ -226,14 +226,20 @@ import Testing
                 item.url = whole.url
                 var place = try #require(try await store.place(of: id))
                 place.position = place.position - whole.tracks[0].duration
-                try await store.write(.item(item), .place(place))
+                let door = Bookmark(item: id, time: place.position, title: "the door", created: 1)
+                try await store.write(.item(item), .place(place), .bookmark(door))
                 try await store.flush()
             }
             try await house.daemon()
-            try await house.done("play", folder)
+            // Who only looks moves nothing.
+            try await house.done("show", folder)
+            try await house.done("chapters", folder)
+            if isNamed { try await house.done("play", folder) } else { try await house.done("play") }
             let back = try await house.status("playing") { $0.state == .playing }
             #expect(back.item?.id == paused.item?.id && back.duration > 59)
             #expect((paused.position - 1..<paused.position + 10).contains(back.position), "\(back.position)")
+            let marks = try await house.report(BookmarksReport.self, "bookmarks").bookmarks
+            #expect(marks.count == 1 && abs(marks[0].time - paused.position) < 0.1, "\(marks)")
         }
     }
 

@@ -144,6 +144,12 @@ import Testing
             #expect(try await house.status("at rest") { $0.state == .stopped }.item?.title == "Tidebook")
 
             try await house.done("settings", "queue.end", "next")
+            // What would be next and does not come is told.
+            house.server.fail(.status(500), path: "/api/items/\(Library.files)/**", times: .max)
+            try await house.done("play", "tidebook", "--at", "98")
+            let told = try await house.status("told") { $0.error != nil && $0.state == .stopped }
+            #expect(told.item?.title == "Tidebook" && told.error?.contains("'Three Rooms'") == true, "\(told)")
+            house.server.clearFaults()
             try await house.done("play", "tidebook", "--at", "98")
             try await house.status("the second book") { $0.item?.title == "Three Rooms" && $0.state == .playing }
             // Nothing comes behind it: what has been heard before does not begin again.

@@ -13,7 +13,7 @@ import Testing
     }
 
     private func moves(_ house: House) async throws -> [MovesReport.Row] {
-        try JSONDecoder().decode(MovesReport.self, from: Data(try await house.done("undo", "--list", "--json").utf8))
+        try await house.report(MovesReport.self, "undo", "--list")
             .moves
     }
 
@@ -117,6 +117,24 @@ import Testing
             #expect(back.item?.title == "Tidebook" && back.queued == 1)
             #expect((move.from - 0.001...move.from + gone).contains(back.position), "\(back.position)")
             try await house.progress("unfinished") { !$0.isFinished }
+        }
+    }
+
+    /// What plays instead has moves of its own, and none of them is meant.
+    @Test func whatWasSleptThroughAndIsGoneMovesNothingElse() async throws {
+        try await playing(at: "95") { house, _ in
+            try await house.done("play", "echoes", "--at", "10")
+            try await house.done("seek", "30")
+            try await house.done("play", "tidebook", "--at", "95")
+            try await house.done("queue", "add", "echoes")
+            try await house.done("sleep", "item")
+            try await house.status("at what is next") { $0.item?.title == "Echoes" && $0.state == .paused }
+            try await house.done("play")
+            house.server.deleteItem(Library.book)
+            let undone = try await house.dogear("undo")
+            #expect(undone.code == 1 && undone.errors.contains("'Tidebook'"), "\(undone)")
+            let still = try await house.status()
+            #expect(still.item?.title == "Echoes" && still.position > 25, "\(still)")
         }
     }
 
