@@ -82,7 +82,7 @@ let package = Package(
         room("Audiobookshelf", "Listening", "HTTP"),
         room("MPRIS", "Listening", "DBus"),
         room("Control", "CBuild", "Listening", "DBus"),
-        room("Launchers", "DBus"),
+        room("Launchers", "DBus", "Listening"),
         room("Terminal", "Listening", "Control"),
         room("Screen", "Terminal"),
         room("View", "Screen", "Terminal", "Control", "DBus", "Listening"),

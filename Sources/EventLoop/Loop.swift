@@ -147,9 +147,11 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     }
 
     @LoopActor private func turn(_ drain: @Sendable () -> Void) {
-        while let source = fresh.popLast() { process(source, drain) }
+        let due = fresh
+        fresh = []
+        for source in due { process(source, drain) }
         runTimers(drain)
-        var deadline = timers.first?.deadline
+        var deadline = fresh.isEmpty ? timers.first?.deadline : 0
         polled.removeAll(keepingCapacity: true)
         set.removeAll(keepingCapacity: true)
         for (place, source) in sources.enumerated() {
@@ -171,13 +173,18 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     }
 
     @LoopActor private func process(_ source: any LoopSource, _ drain: @Sendable () -> Void) {
-        // What runs between two calls may take the source away.
-        while polls(source) {
+        for _ in 0..<Self.mostTurns {
+            // What runs between two calls may take the source away.
+            guard polls(source) else { return }
             let more = source.process()
             drain()
             if !more { return }
         }
+        fresh.append(source)
     }
+
+    /// So often in a row; then it is the turn of timers and of all others.
+    private static let mostTurns = 1000
 
     /// Not by a closure, which the runtime would look for the Loop in.
     private func polls(_ source: any LoopSource) -> Bool {

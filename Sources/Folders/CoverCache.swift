@@ -18,7 +18,7 @@ public struct CoverCache: Sendable {
         var hash = ContentHash()
         hash.add(bytes)
         let path = "\(folder)/\(hash.hex).\(ending)"
-        if access(path, R_OK) == 0 { return path }
+        if size(of: path) == Int64(bytes.count) { return path }
         do throws(FolderError) {
             try PrivateFiles.makeFolder(folder)
             try PrivateFiles.replace(path, with: bytes, isLasting: false)
@@ -28,7 +28,13 @@ public struct CoverCache: Sendable {
         }
     }
 
-    public func holds(_ path: String) -> Bool { path.hasPrefix(folder + "/") && access(path, R_OK) == 0 }
+    public func holds(_ path: String) -> Bool { path.hasPrefix(folder + "/") && size(of: path) ?? 0 > 0 }
+
+    /// Bytes; nil where it cannot be read. A power cut may leave an empty file.
+    private func size(of path: String) -> Int64? {
+        var status = stat()
+        return access(path, R_OK) == 0 && stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
 
     /// By how the bytes begin; nil for anything but PNG and JPEG.
     public static func ending(_ bytes: [UInt8]) -> String? {

@@ -72,7 +72,7 @@ public enum PrivateFiles {
     /// Puts a new file of mode 0600 in the old one's place: after a crash or power cut there is the old one or the new
     /// one, whole. A symbolic link is kept and what it points to replaced.
     /// - Parameter isLasting: false for what can be found out again: the disk is not waited for, and a power cut may leave
-    ///   neither.
+    ///   neither, or an empty one.
     public static func replace(
         _ path: String, with bytes: [UInt8], isLasting: Bool = true
     ) throws(FolderError) {

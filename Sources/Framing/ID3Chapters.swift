@@ -4,6 +4,8 @@ internal import Listening
 enum ID3Chapters {
     private static let largestTag = 64 << 20
     private static let mostChapters = 10_000
+    /// Bytes.
+    private static let longestTitle = 1 << 11
 
     static func read(_ file: Window) async throws(EngineFailure) -> [Chapter] {
         guard var head = try await file.bytes(at: 0, count: 10).map(ByteCursor.init),
@@ -45,8 +47,19 @@ enum ID3Chapters {
         guard let size = version == 4 ? synchsafe(&reader) : reader.number(4), let flags = reader.number(2),
             let body = reader.take(size)
         else { return nil }
-        let isUnsynchronised = version == 4 && flags & 0x02 != 0
-        return (String(decoding: name, as: UTF8.self), isUnsynchronised ? resynchronised(Array(body)) : Array(body))
+        return (String(decoding: name, as: UTF8.self), content(Array(body), flags, version))
+    }
+
+    /// What a frame holds, without what its flags put before or into it; nothing where it is compressed or encrypted.
+    private static func content(_ body: [UInt8], _ flags: Int, _ version: Int) -> [UInt8] {
+        guard version == 4 else {
+            return flags & 0xC0 != 0 ? [] : Array(body.dropFirst(flags & 0x20 != 0 ? 1 : 0))
+        }
+        guard flags & 0x0C == 0 else { return [] }
+        // The group it belongs to, and its length once it is resynchronised.
+        let head = (flags & 0x40 != 0 ? 1 : 0) + (flags & 0x01 != 0 ? 4 : 0)
+        let rest = Array(body.dropFirst(head))
+        return flags & 0x02 != 0 ? resynchronised(rest) : rest
     }
 
     /// Seven bits of each byte.
@@ -65,7 +78,7 @@ enum ID3Chapters {
 
     private static func text(_ body: [UInt8]) -> String {
         guard let encoding = body.first else { return "" }
-        let bytes = body.dropFirst()
+        let bytes = body.dropFirst().prefix(longestTitle)
         let decoded: String
         switch encoding {
         case 0: decoded = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

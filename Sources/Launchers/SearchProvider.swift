@@ -1,4 +1,5 @@
 public import DBus
+internal import Listening
 
 /// org.gnome.Shell.SearchProvider2, as GNOME Shell's `js/ui/remoteSearch.js` asks it: first for ids, then for what to show
 /// of them.
@@ -52,7 +53,7 @@ private func meta(_ result: LauncherResult) -> Value {
 /// As `g_icon_serialize` writes it.
 private func icon(_ result: LauncherResult) -> Value {
     if let cover = result.cover {
-        .structure([.string("file"), .variant(.string("file://" + cover))])
+        .structure([.string("file"), .variant(.string(fileURL(cover)))])
     } else {
         .structure([.string("themed"), .variant(.strings([LauncherName.icon]))])
     }

@@ -15,3 +15,6 @@ extension StringProtocol {
         return encoded
     }
 }
+
+/// `file://` with everything percent-encoded that RFC 3986 does not leave alone in a path.
+public func fileURL(_ path: String) -> String { "file://" + path.percentEncoded(keeping: "-._~/") }

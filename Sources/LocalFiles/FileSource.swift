@@ -143,10 +143,7 @@ public struct FileSource: Sendable {
         item.summary = all.lazy.compactMap(\.summary).first
         let picture = all.lazy.compactMap(\.cover).first ?? Covers.besideAudio(pictures)
         item.coverPath = picture.flatMap { covers.keep($0.bytes) }
-        item.url = Self.url(path)
+        item.url = fileURL(path)
         return item
     }
-
-    /// file:// with everything percent-encoded that RFC 3986 does not leave alone in a path.
-    static func url(_ path: String) -> String { "file://" + path.percentEncoded(keeping: "-._~/") }
 }

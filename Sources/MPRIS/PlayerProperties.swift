@@ -23,8 +23,8 @@ public struct PlayerProperties: Sendable {
     /// Of the track.
     public let length: BookTime
     public let metadata: Value
-    /// What the metadata was made of: comparing this costs nothing where comparing a whole dictionary would.
-    private let made: MetadataKey
+    /// What the metadata was made of; nil: nothing was loaded.
+    private let made: TrackFacts?
 
     /// - Parameters:
     ///   - previous: its metadata is kept where nothing it is made of has changed.
@@ -52,8 +52,8 @@ public struct PlayerProperties: Sendable {
             canPlay = player.item != nil
             canSeek = player.item.map { $0.duration > .zero } ?? false
             length = player.part?.duration ?? .zero
-            made = MetadataKey(player)
-            if let previous, previous.made == made {
+            made = player.facts
+            if let previous, previous.isMade(of: made) {
                 trackID = previous.trackID
                 metadata = previous.metadata
             } else {
@@ -65,6 +65,11 @@ public struct PlayerProperties: Sendable {
         volume = player.volume
         loop = player.lineup.loop
         isShuffled = player.lineup.isShuffled
+    }
+
+    private func isMade(of facts: TrackFacts?) -> Bool {
+        guard let facts, let made else { return (facts == nil) == (made == nil) }
+        return made.looks(like: facts)
     }
 
     /// Never Playing before sound can come: while something is opened, what was shown before stays.
@@ -97,32 +102,8 @@ public struct PlayerProperties: Sendable {
         if canPlay != old.canPlay { names += ["CanPlay", "CanPause"] }
         if canSeek != old.canSeek { names.append("CanSeek") }
         // Last: XFCE draws its menu anew at this, by what it has read until then.
-        if made != old.made { names.append("Metadata") }
+        if !isMade(of: old.made) { names.append("Metadata") }
         return names
-    }
-}
-
-private struct MetadataKey: Hashable {
-    let item: ItemID?
-    let copy: Int
-    let part: Int
-    let parts: Int
-    let title: String?
-    let partTitle: String?
-    let names: [[String]]
-    let texts: [String?]
-    let duration: BookTime
-
-    init(_ player: Player) {
-        item = player.item?.id
-        copy = player.copy
-        part = player.partIndex
-        parts = player.parts.count
-        title = player.item?.title
-        partTitle = player.part?.title
-        names = player.item.map { [$0.authors, $0.narrators, $0.genres] } ?? []
-        texts = player.item.map { [$0.podcast, $0.album, $0.published, $0.summary, $0.coverPath, $0.url] } ?? []
-        duration = player.part?.duration ?? .zero
     }
 }
 
@@ -135,7 +116,7 @@ extension Player {
         facts?.metadata(picture: picture) ?? .variants([("mpris:trackid", .objectPath(MPRISName.noTrack))])
     }
 
-    private var facts: TrackFacts? {
+    fileprivate var facts: TrackFacts? {
         guard let item, let part else { return nil }
         return TrackFacts(item: item, copy: copy, part: hasChapterParts ? part : nil, index: partIndex)
     }

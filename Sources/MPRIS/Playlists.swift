@@ -12,7 +12,7 @@ public struct PlaylistRows: Hashable, Sendable {
         init(_ playlist: Playlist) {
             id = ObjectPath(trusted: "/org/dogear/Dogear/playlist/\(ObjectPath.encoded(playlist.id))")
             name = shownText(playlist.name)
-            icon = playlist.icon.map { "file://\($0)" } ?? ""
+            icon = playlist.icon.map(fileURL) ?? ""
         }
 
         /// `(oss)`.

@@ -27,12 +27,25 @@ public struct TrackFacts: Sendable {
 
     public var length: BookTime { part?.duration ?? item.duration }
 
+    /// Whether ``metadata(picture:)`` is the same: comparing this costs little where comparing dictionaries would not.
+    func looks(like other: TrackFacts) -> Bool {
+        let (a, b) = (item, other.item)
+        return (a.id, copy, index, part == nil, title, length) == (
+            b.id, other.copy, other.index, other.part == nil, other.title, other.length
+        )
+            && (a.title, a.podcast, a.album, a.published, a.summary, a.coverPath) == (
+                b.title, b.podcast, b.album, b.published, b.summary, b.coverPath
+            )
+            && (a.authors, a.narrators, a.genres, a.url, a.kind) == (b.authors, b.narrators, b.genres, b.url, b.kind)
+            && a.tracks.first?.audio == b.tracks.first?.audio
+    }
+
     /// `a{sv}`; what is not known is left out, never empty.
     /// - Parameter picture: absolute path of one for what has none: Cinnamon keeps showing the one before.
     public func metadata(picture: String? = nil) -> Value {
         var pairs: [(String, Value)] = [("mpris:trackid", .objectPath(id))]
         if length > .zero { pairs.append(("mpris:length", .int64(length.microseconds))) }
-        if let path = item.coverPath ?? picture { pairs.append(("mpris:artUrl", .string("file://\(path)"))) }
+        if let path = item.coverPath ?? picture { pairs.append(("mpris:artUrl", .string(fileURL(path)))) }
         func add(_ key: String, _ text: String?) {
             if let text = text.map(shownText), !text.isEmpty { pairs.append((key, .string(text))) }
         }

@@ -49,7 +49,7 @@ public struct TrackRows: Sendable {
     /// What is to be told of the way from `old` to this, in order.
     public func changes(since old: TrackRows) -> [Change] {
         if ids == old.ids {
-            let changed = rows.indices.filter { !rows[$0].looksLike(old.rows[$0]) }
+            let changed = rows.indices.filter { !rows[$0].looks(like: old.rows[$0]) }
             return changed.count > Self.few ? [.replaced] : changed.map { .metadata(ids[$0]) }
         }
         // A list of chapters and a line of items have nothing in common, whatever their ids.
@@ -61,14 +61,6 @@ public struct TrackRows: Sendable {
         guard isInOrder, gone.count + new.count <= Self.few, gone.count < old.ids.count else { return [.replaced] }
         return gone.map { .removed($0) }
             + new.map { .added(ids[$0], after: $0 == 0 ? MPRISName.noTrack : ids[$0 - 1]) }
-    }
-}
-
-extension TrackFacts {
-    /// The same for everyone who sees the metadata.
-    fileprivate func looksLike(_ other: TrackFacts) -> Bool {
-        (title, length, item.coverPath, item.authors, item.title)
-            == (other.title, other.length, other.item.coverPath, other.item.authors, other.item.title)
     }
 }
 

@@ -31,19 +31,24 @@ internal import Glibc
 
     private static func open(_ address: Address) throws(BusError) -> OpaquePointer {
         var raw: OpaquePointer?
-        switch address {
-        case .session: try check(sd_bus_open_user(&raw), "no session bus")
-        case .system: try check(sd_bus_open_system(&raw), "no system bus")
-        case .at(let text):
-            try check(sd_bus_new(&raw), "bus")
-            try check(sd_bus_set_address(raw, text), "bus address")
-            try check(sd_bus_set_bus_client(raw, 1), "bus")
-            try check(sd_bus_start(raw), "bus")
-        case .peer(let descriptor, let isServer):
-            try check(sd_bus_new(&raw), "bus")
-            try check(sd_bus_set_fd(raw, descriptor, descriptor), "bus")
-            try check(isServer ? sd_bus_set_server(raw, 1, sd_id128_t()) : sd_bus_set_anonymous(raw, 0), "bus")
-            try check(sd_bus_start(raw), "bus")
+        do throws(BusError) {
+            switch address {
+            case .session: try check(sd_bus_open_user(&raw), "no session bus")
+            case .system: try check(sd_bus_open_system(&raw), "no system bus")
+            case .at(let text):
+                try check(sd_bus_new(&raw), "bus")
+                try check(sd_bus_set_address(raw, text), "bus address")
+                try check(sd_bus_set_bus_client(raw, 1), "bus")
+                try check(sd_bus_start(raw), "bus")
+            case .peer(let descriptor, let isServer):
+                try check(sd_bus_new(&raw), "bus")
+                try check(sd_bus_set_fd(raw, descriptor, descriptor), "bus")
+                try check(isServer ? sd_bus_set_server(raw, 1, sd_id128_t()) : sd_bus_set_anonymous(raw, 0), "bus")
+                try check(sd_bus_start(raw), "bus")
+            }
+        } catch {
+            sd_bus_unref(raw)
+            throw error
         }
         return raw!
     }

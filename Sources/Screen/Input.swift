@@ -43,7 +43,10 @@ public struct InputParser: Sendable {
     public init() {}
 
     /// An Esc came, of which only time can tell whether more belongs to it: call ``timeout()`` when nothing follows.
-    public var isWaiting: Bool { !bytes.isEmpty && pasted == nil }
+    public var isWaiting: Bool { !bytes.isEmpty && (pasted == nil || isPasteTooLong) }
+
+    /// The rest of it is no keys all the same, until its end comes or nothing does.
+    private var isPasteTooLong: Bool { pasted?.count == Self.longestPaste }
 
     public mutating func feed(_ more: some Sequence<UInt8>) -> [Input] {
         bytes += more
@@ -51,7 +54,10 @@ public struct InputParser: Sendable {
     }
 
     /// Nothing came for a while: what is there is all there will be.
-    public mutating func timeout() -> [Input] { pasted == nil ? parse(isOver: true) : [] }
+    public mutating func timeout() -> [Input] {
+        if isPasteTooLong { (pasted, bytes) = (nil, []) }
+        return pasted == nil ? parse(isOver: true) : []
+    }
 
     private mutating func parse(isOver: Bool) -> [Input] {
         var inputs: [Input] = []
@@ -188,7 +194,7 @@ public struct InputParser: Sendable {
         return value
     }
 
-    /// Takes what belongs to the paste; ``pasted`` is nil again when its end has come, or far too much.
+    /// Takes what belongs to the paste; ``pasted`` is nil again when its end has come.
     /// - Returns: where it goes on.
     private mutating func paste(from start: Int, _ inputs: inout [Input]) -> Int {
         let mark = Array("\u{1B}[201~".utf8)
@@ -202,7 +208,7 @@ public struct InputParser: Sendable {
         // The last bytes may be the beginning of the mark.
         let sure = max(start, bytes.count - mark.count + 1)
         all += bytes[start..<sure]
-        pasted = all.count > Self.longestPaste ? nil : all
+        pasted = Array(all.prefix(Self.longestPaste))
         return sure
     }
 

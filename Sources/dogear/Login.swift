@@ -34,7 +34,9 @@ struct Login: DogearCommand {
     var openid = false
 
     @Option(
-        help: ArgumentHelp("A header the server's proxy wants: 'Name: value'. May be repeated.", valueName: "header"))
+        help: ArgumentHelp(
+            "A header the server's proxy wants: 'Name: value'. May be repeated. Other users can see it: put a secret into --header-file.",
+            valueName: "header"))
     var header: [String] = []
 
     @Option(

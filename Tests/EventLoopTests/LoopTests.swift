@@ -28,7 +28,24 @@ import Testing
     }
 }
 
+/// Always has more to do.
+@LoopActor private final class BusySource: LoopSource {
+    var isEnough = false
+    var interest: LoopInterest? { nil }
+    func process() -> Bool { !isEnough }
+}
+
 @Suite struct LoopTests {
+    @Test @LoopActor func whoAlwaysHasMoreKeepsNoTimerFromFiring() async {
+        let source = BusySource()
+        LoopActor.add(source)
+        await withCheckedContinuation { done in
+            _ = LoopActor.timer(after: .seconds(0.01)) { done.resume() }
+        }
+        source.isEnough = true
+        LoopActor.remove(source)
+    }
+
     @Test @LoopActor func timersFireInTheOrderOfTheirTime() async {
         let (fired, feed) = AsyncStream<Int>.makeStream()
         _ = LoopActor.timer(after: .seconds(0.03)) { feed.yield(3) }

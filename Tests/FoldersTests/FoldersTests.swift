@@ -121,6 +121,19 @@ import Testing
             #expect(error?.description.contains("\(folder)/file") == true)
         }
     }
+
+    /// A power cut leaves the name and nothing in it.
+    @Test func aPictureThatWasLostIsKeptAnew() async throws {
+        try await withTemporaryFolder { folder throws in
+            let cache = CoverCache(folder: "\(folder)/covers")
+            let picture: [UInt8] = [0xff, 0xd8, 0xff, 1, 2, 3]
+            let path = try #require(cache.keep(picture))
+            #expect(cache.holds(path))
+            #expect(truncate(path, 0) == 0 && !cache.holds(path))
+            #expect(cache.keep(picture) == path && cache.holds(path))
+            #expect(try PrivateFiles.read(path) == picture)
+        }
+    }
 }
 
 @Suite struct DatabaseAddressTests {

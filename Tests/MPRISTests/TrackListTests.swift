@@ -57,6 +57,27 @@ private func rows(_ names: String...) -> TrackRows {
         #expect(rows.ids.allSatisfy { ObjectPath($0.text) != nil })
     }
 
+    /// Of what waits little is known until it is opened.
+    @Test(
+        arguments: [
+            { $0.genres = ["Sea"] }, { $0.summary = "Much" }, { $0.published = "1999" }, { $0.coverPath = "/a.png" },
+            { $0.album = "All" }, { $0.url = "file:///a.mp3" },
+        ] as [@Sendable (inout Item) -> Void])
+    func whateverIsToldOfATrackIsToldAnew(_ change: @Sendable (inout Item) -> Void) {
+        let (before, entry) = (rows("A", "B"), Queue.Entry(item("A")))
+        var known = item("B")
+        change(&known)
+        let after = TrackRows(of: player(item("A")), line: [entry, Queue.Entry(known)])
+        #expect(after.changes(since: before) == [.metadata(after.ids[1])])
+    }
+
+    @Test func picturesAreNamedByURLs() throws {
+        var book = item("A")
+        book.coverPath = "/home/A B/50%#1.png"
+        let facts = try TrackFacts(item: book).metadata().dictionary()
+        #expect(facts.first { $0.key == "mpris:artUrl" }?.value == .string("file:///home/A%20B/50%25%231.png"))
+    }
+
     @Test func fewChangesAreToldOneByOne() {
         let before = rows("A", "B", "C")
         #expect(before.changes(since: before).isEmpty)

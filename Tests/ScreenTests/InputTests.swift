@@ -79,11 +79,15 @@ import Testing
         }
     }
 
-    @Test func anEndlessPasteEnds() {
+    /// None of what is pasted may pass for a key, however much it is, nor keep keys from being heard for ever.
+    @Test(arguments: [true, false]) func anEndlessPasteEnds(isTold: Bool) {
         var parser = InputParser()
-        _ = parser.feed("\u{1B}[200~".utf8)
-        for _ in 0..<40 { _ = parser.feed([UInt8](repeating: 0x61, count: 65536)) }
+        var inputs = parser.feed("\u{1B}[200~".utf8)
+        for _ in 0..<40 { inputs += parser.feed([UInt8](repeating: 0x61, count: 65536)) }
+        #expect(inputs.isEmpty && parser.isWaiting)
+        let end = isTold ? parser.feed("\u{1B}[201~".utf8) : parser.timeout()
+        #expect(end.count == (isTold ? 1 : 0) && !parser.isWaiting)
         let after = parser.feed("b".utf8)
-        #expect(!after.isEmpty)
+        #expect(after == [.key(.text("b"))])
     }
 }
