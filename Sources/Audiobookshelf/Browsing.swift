@@ -89,7 +89,6 @@ extension ShelfClient {
                     episode, item: item.id, podcast: item.metadata, account: account, progress: progress)
             else { throw .notFound(what: id.id.description) }
             row.library = item.library
-            row.hasCover = item.hasCover
             row.updated = item.updated
             return ShelfDetails(
                 row: row, summary: episode.summary, genres: item.metadata.genres, language: item.metadata.language,

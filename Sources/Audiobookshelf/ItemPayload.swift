@@ -12,7 +12,6 @@ struct ItemPayload: Sendable {
     let added: Int64?
     let updated: Int64?
     let metadata: MetadataPayload
-    let hasCover: Bool
     let duration: BookTime
     let trackCount: Int
     let hasEbook: Bool
@@ -33,7 +32,6 @@ struct ItemPayload: Sendable {
         added = json["addedAt"].integer
         updated = json["updatedAt"].integer
         metadata = MetadataPayload(media["metadata"])
-        hasCover = media["coverPath"].text != nil
         duration = max(.zero, .seconds(media["duration"].number ?? 0))
         let counted = media["numTracks"].integer ?? media["numAudioFiles"].integer ?? 0
         trackCount = max(Int(counted), media["tracks"].elements.count)

@@ -44,9 +44,7 @@ public struct Playable: Sendable {
 }
 
 extension ShelfClient {
-    /// `POST /api/items/:id/play[/:episodeId]`. Closes whatever session this device had open.
-    ///
-    /// The item is looked at first: the server answers for an e-book or a podcast as a whole too, with a session that
+    /// `GET /api/items/:id?expanded=1`, before a session is opened: the server answers for an e-book or a podcast as a whole too, with a session that
     /// cannot be played.
     /// - Throws: ``ShelfError/notPlayable(reason:)``, ``ShelfError/notFound(what:)``.
     public func find(_ id: ShelfItemID) async throws(ShelfError) -> Playable {
@@ -54,6 +52,7 @@ extension ShelfClient {
         return Playable(id: id, source: source, episode: try playable(source, id))
     }
 
+    /// `POST /api/items/:id/play[/:episodeId]`. Closes whatever session this device had open.
     /// - Parameter mimeTypes: all that can be decoded here, such as `audio/mpeg`; for others the server transcodes.
     public func play(
         _ found: Playable, device: ShelfDevice, mimeTypes: [String]

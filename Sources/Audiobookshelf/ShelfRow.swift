@@ -25,7 +25,6 @@ public struct ShelfRow: Hashable, Sendable {
     public var library: String?
     /// Of a podcast.
     public var episodeCount: Int?
-    public var hasCover: Bool
     /// Milliseconds since 1970; changes with the cover.
     public var updated: Int64?
     /// There is something to listen to: not only an e-book, and the files are there.
@@ -47,7 +46,7 @@ extension ShelfRow {
             id: key.id, kind: item.isPodcast ? .podcast : .book, title: metadata.title, subtitle: metadata.subtitle,
             authors: metadata.authors, narrators: metadata.narrators, series: metadata.series, duration: item.duration,
             progress: progress[key], added: item.added, library: item.library,
-            episodeCount: item.isPodcast ? item.episodeCount : nil, hasCover: item.hasCover, updated: item.updated,
+            episodeCount: item.isPodcast ? item.episodeCount : nil, updated: item.updated,
             isPlayable: !item.isMissing && !item.isPodcast && item.trackCount > 0)
         genres = metadata.genres
         released = metadata.published
@@ -65,7 +64,7 @@ extension ShelfRow {
         else { return nil }
         self.init(
             id: key.id, kind: .episode, title: episode.title, authors: podcast.authors, narrators: [], series: [],
-            duration: .zero, progress: progress[key], library: episode.library, hasCover: true, isPlayable: true)
+            duration: .zero, progress: progress[key], library: episode.library, isPlayable: true)
         become(episode, of: podcast)
     }
 

@@ -13,5 +13,5 @@
 /* The address sd-bus compares to learn whether a vtable carries parameter names; a macro in the header. */
 static inline const unsigned *dogear_vtable_format(void) { return &sd_bus_object_vtable_format; }
 
-/* sd_journal_send and sd_journal_add_match style calls that are variadic or macros. */
+/* A macro in the header, which adds where it was called from. */
 static inline int dogear_journal_sendv(const struct iovec *fields, int count) { return sd_journal_sendv(fields, count); }

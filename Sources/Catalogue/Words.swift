@@ -1,4 +1,4 @@
-/// Text as it is compared: words in lower case without accents, so that `Elodie Gruenwald`'s owner need not type them.
+/// Text as it is compared: words in lower case without accents, so that nobody needs to type those of `Élodie Grünwald`.
 public enum Words {
     /// The words of a text, folded. Marks between letters part words, apostrophes do not; writing without spaces between
     /// words (Chinese, Japanese) is parted into its characters. Nothing but letters and digits is left.

@@ -18,7 +18,8 @@ public enum ControlName {
     /// The methods that change nothing: to call them twice is to call them once.
     public static let questions: Set<String> = [
         "Accounts", "AllBookmarks", "Bookmarks", "Browse", "Chapters", "Continue", "Doctor", "GetSetting", "History",
-        "Latest", "Libraries", "Logs", "Moves", "Queue", "Resolve", "Search", "Settings", "Show", "Stats", "Status",
+        "Latest", "Libraries", "List", "Logs", "Moves", "Queue", "Resolve", "Search", "Settings", "Show", "Stats",
+        "Status",
         "Unsent",
     ]
 }

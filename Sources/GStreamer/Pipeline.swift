@@ -419,6 +419,7 @@ final class Pipeline {
         }
         if standing == nil { standing = outputClock.map { ($0, Clock.now.monotonic) } }
     }
+
     // What failed is closed, and may still be told of a volume or a fade before it is let go.
 
     func set(volume: Double) {

@@ -122,7 +122,7 @@ final class Turn {
         self.report = report
         self.naps = naps
         self.post = post
-        self.rate = rate.clamped(to: 0.5...3)
+        self.rate = rate.clamped(to: Player.rates)
         crate = Crate(shelf: shelf, reel: needle.reel) { post(.starving(feed: $0.number), needle.stamp) }
         pipeline = try Pipeline(sink: sink, needle: needle, crate: crate, post: post)
         pipeline.set(volume: volume)
@@ -165,7 +165,7 @@ final class Turn {
     }
 
     func set(rate: Double) {
-        self.rate = rate.clamped(to: 0.5...3)
+        self.rate = rate.clamped(to: Player.rates)
         if case .steady = phase { applyRate() }
     }
 
@@ -185,6 +185,7 @@ final class Turn {
     }
 
     private static let tolerableLag = BookTime.seconds(0.5)
+
     func fade(_ course: Fading?) {
         guard course != nil || isFading else { return }
         isFading = course != nil

@@ -2,7 +2,7 @@ internal import CSystemd
 internal import DBus
 internal import Glibc
 
-/// One sd-bus message, reference counted by libsystemd; freed with the last copy of this struct's owner.
+/// One sd-bus message, reference counted by libsystemd: this holds one reference.
 final class Message {
     let raw: OpaquePointer
 

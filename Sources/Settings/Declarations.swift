@@ -43,7 +43,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         case .skipBack: Declaration(.seconds(1...600), .number(15), "How far a skip back goes")
         case .rate:
             Declaration(
-                .number(0.5...3), .number(1),
+                .number(Player.rates), .number(1),
                 "The speed of items that have none of their own, nor of their series or podcast"
             )
         case .resumeRewind:
@@ -94,7 +94,7 @@ public enum SettingKey: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What stands before the last dot, and behind it.
+    /// What stands before the first dot, and behind it.
     var parts: (section: String, name: String) {
         let parts = rawValue.split(separator: ".", maxSplits: 1)
         return (String(parts[0]), String(parts[1]))

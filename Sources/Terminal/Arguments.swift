@@ -97,7 +97,7 @@ public enum Amount: Hashable, Sendable {
     case to(Double)
     case by(Double)
 
-    public static let speeds = 0.5...3.0
+    public static let speeds = Player.rates
     public static let volumes = 0.0...1.0
 
     /// `1.25`, `1.25x`, `+0.1`, `-0.1`. Nil for anything else and for speeds that there are not.
