@@ -44,8 +44,8 @@ public struct Playable: Sendable {
 }
 
 extension ShelfClient {
-    /// `GET /api/items/:id?expanded=1`, before a session is opened: the server answers for an e-book or a podcast as a whole too, with a session that
-    /// cannot be played.
+    /// `GET /api/items/:id?expanded=1`, before a session is opened: the server answers for an e-book or a podcast as a
+    /// whole too, with a session that cannot be played.
     /// - Throws: ``ShelfError/notPlayable(reason:)``, ``ShelfError/notFound(what:)``.
     public func find(_ id: ShelfItemID) async throws(ShelfError) -> Playable {
         let source = try await expanded(id)

@@ -19,8 +19,7 @@ public enum ControlName {
     public static let questions: Set<String> = [
         "Accounts", "AllBookmarks", "Bookmarks", "Browse", "Chapters", "Continue", "Doctor", "GetSetting", "History",
         "Latest", "Libraries", "List", "Logs", "Moves", "Queue", "Resolve", "Search", "Settings", "Show", "Stats",
-        "Status",
-        "Unsent",
+        "Status", "Unsent",
     ]
 }
 

@@ -112,7 +112,9 @@ extension Service {
         }
         guard let index else {
             let titled = played.filter { $0.item.id.source == "abs" }.map { ItemRow($0) }
-            var report = try await searchInTime(text, limit: limit, played: titled)
+            var report = try await asked(
+                { () async throws(ControlError) in try await self.signedIn().search(text, limit: limit) },
+                orKnown: { titled.isEmpty ? nil : ListReport(items: titled) })
             // A server finds less by words than the index, which is on its way.
             if report.items.isEmpty, here.isEmpty, let librarian, librarian.isBusy {
                 await librarian.freshen(within: Self.reading)
@@ -176,20 +178,22 @@ extension Service {
             """)
     }
 
-    /// - Parameter played: found without a server that does not answer.
-    private func searchInTime(
-        _ text: String, limit: Int, played: [ItemRow]
-    ) async throws(ControlError) -> ListReport {
-        guard !played.isEmpty else { return try await signedIn().search(text, limit: limit) }
-        let answer = await inTime { () async -> Result<ListReport, ControlError> in
-            do throws(ControlError) { return .success(try await self.signedIn().search(text, limit: limit)) } catch {
+    /// What a server answers; what is known here, where it does not in time or cannot be reached; else it is waited for.
+    func asked<Answer: Sendable>(
+        within limit: BookTime? = nil, _ ask: @escaping @LoopActor () async throws(ControlError) -> Answer,
+        orKnown known: () async -> Answer?
+    ) async throws(ControlError) -> Answer {
+        let asking = Task { @LoopActor in
+            do throws(ControlError) { return Result<Answer, ControlError>.success(try await ask()) } catch {
                 return .failure(error)
             }
         }
-        switch answer {
-        case .success(let report)?: return report
+        switch await inTime(within: limit, { await asking.value }) {
+        case .success(let answer)?: return answer
         case .failure(let error)? where error.kind != .unreachable: throw error
-        case .failure?, nil: return ListReport(items: played)
+        case .failure?, nil:
+            if let known = await known() { return known }
+            return try await asking.value.get()
         }
     }
 
@@ -203,26 +207,12 @@ extension Service {
             }
             return await report(on: item)
         }
-        var report = try await details(of: id)
+        let shelves = try signedIn()
+        var report = try await asked(
+            within: .seconds(3), { () async throws(ControlError) in try await shelves.details(id) },
+            orKnown: { await remembered(id) })
         if let index, let next = try? await index.catalogue.next(after: id) { report.next = self.row(next) }
         return report
-    }
-
-    /// As its server tells it; as the index knows it, where that does not answer soon.
-    private func details(of id: ItemID) async throws(ControlError) -> ShowReport {
-        let shelves = try signedIn()
-        let asking = Task { @LoopActor in
-            do throws(ControlError) {
-                return Result<ShowReport, ControlError>.success(try await shelves.details(id))
-            } catch { return .failure(error) }
-        }
-        switch await inTime(within: .seconds(3), { await asking.value }) {
-        case .success(let report)?: return report
-        case .failure(let error)? where error.kind != .unreachable: throw error
-        case .failure?, nil:
-            if let known = await remembered(id) { return known }
-            return try await asking.value.get()
-        }
     }
 
     /// What no server is asked about.

@@ -65,7 +65,7 @@ extension Service {
         go(to: previous, .back)
         await arrival()
         guard player.item?.id == last.item else {
-            throw ControlError(.failed, queueTrouble ?? "something else was asked for meanwhile")
+            throw queueTrouble.map { ControlError(.failed, $0) } ?? ControlError(Self.overtaken)
         }
         return true
     }

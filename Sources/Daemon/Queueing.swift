@@ -196,12 +196,13 @@ extension Service {
 
     /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
     func described(_ id: ItemID) async throws(ControlError) -> Item {
+        if id.source == ShelfItemID.source { return try await onShelf(id) }
         do throws(SourceError) {
-            if id.source == ShelfItemID.source { return try await onShelf(id) }
             let source = source(of: id)
             let found = try await source.find(id)
-            // What it reads anew, its places would have to follow.
-            if let item = player.item, item.id == found.id { return item }
+            // What it reads anew, its places would have to follow; only where it lies may be news.
+            let url = (try? FilesSource.item(of: found))?.url
+            if let item = player.item, item.id == found.id, url == nil || url == item.url { return item }
             let item = try await source.open(found).item
             // Where it is has to be known when its turn comes.
             store.post(.item(item))
@@ -212,19 +213,15 @@ extension Service {
     }
 
     /// What the index knows will do where the server does not answer now: it is asked again when the item's turn comes.
-    private func onShelf(_ id: ItemID) async throws(SourceError) -> Item {
-        let asking = Task { @LoopActor in
-            do throws(SourceError) { return Result<Item, SourceError>.success(try await shelves.described(id)) } catch {
-                return .failure(error)
-            }
+    private func onShelf(_ id: ItemID) async throws(ControlError) -> Item {
+        func known() async -> Item? {
+            let items = await described([Item(id: id, kind: .book, title: "", tracks: [])])
+            return items.first.flatMap { $0.title.isEmpty ? nil : $0 }
         }
-        let answer = await inTime { await asking.value }
-        if case .success(let item)? = answer { return item }
-        if case .failure(let error)? = answer, error.kind != .unreachable { throw error }
-        if let known = await described([Item(id: id, kind: .book, title: "", tracks: [])]).first, !known.title.isEmpty {
-            return known
+        func told() async throws(ControlError) -> Item {
+            do throws(SourceError) { return try await shelves.described(id) } catch { throw ControlError(error) }
         }
-        return try await asking.value.get()
+        return try await asked(told, orKnown: known)
     }
 }
 

@@ -57,10 +57,11 @@ internal import Settings
 
     /// - Parameter key: empty for all.
     func report(_ key: String) throws(ControlError) -> SettingsReport {
-        if !key.isEmpty {
-            do throws(SettingsError) { _ = try Settings.key(key) } catch { throw ControlError(.usage, "\(error)") }
+        let wanted: SettingKey?
+        do throws(SettingsError) { wanted = key.isEmpty ? nil : try Settings.key(key) } catch {
+            throw ControlError(.usage, "\(error)")
         }
-        let rows = settings.list().filter { key.isEmpty || $0.key.rawValue == key }
+        let rows = settings.list().filter { $0.key == wanted ?? $0.key }
         return SettingsReport(settings: rows.map(Self.row), problems: problems)
     }
 

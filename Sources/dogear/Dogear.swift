@@ -66,7 +66,8 @@ struct Dogear: DogearCommand {
         // Swift reads them from /proc, and without it takes them for none: no command may pass for done that was not read.
         guard !CommandLine.arguments.isEmpty else {
             complain(
-                "cannot read what is asked for: /proc/self/cmdline is not readable here; mount /proc, or let everybody into it, and try again"
+                "cannot read what is asked for: /proc/self/cmdline is not readable here; mount /proc, or let everybody "
+                    + "into it, and try again"
             )
             Glibc.exit(ControlError.Kind.failed.rawValue)
         }

@@ -35,7 +35,8 @@ struct Login: DogearCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A header the server's proxy wants: 'Name: value'. May be repeated. Other users can see it: put a secret into --header-file.",
+            "A header the server's proxy wants: 'Name: value'. May be repeated. Other users can see it: put a secret "
+                + "into --header-file.",
             valueName: "header"))
     var header: [String] = []
 
