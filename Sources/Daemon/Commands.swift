@@ -73,6 +73,7 @@ extension Service {
 
     private func play(_ what: String, _ at: String) async throws(ControlError) -> String {
         let jump = try parsed(at)
+        wishes += 1
         if what.isEmpty {
             try await goOn(jump)
         } else if let path = localPath(what) {
@@ -98,9 +99,8 @@ extension Service {
     /// meanwhile, is no failure: there would be nothing to tell.
     func choose(_ what: String, _ at: String) async throws(ControlError) -> String {
         do throws(ControlError) { return try await play(what, at) } catch {
-            let isMeant = error == Self.nothingPlays || error == ControlError(Self.overtaken)
-            if isMeant { return json(statusReport()) }
-            throw error
+            guard error == Self.nothingPlays || error == ControlError(Self.overtaken) else { throw error }
+            return json(statusReport())
         }
     }
 

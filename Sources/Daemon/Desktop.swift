@@ -28,6 +28,7 @@ extension Service: @LoopActor PlayerFace {
     func quit() { onQuit() }
 
     func open(uri: String, _ reply: Reply) {
+        wishes += 1
         answer(reply) { () async throws(ControlError) in
             switch try Address(uri) {
             case .file(let path): try await self.open(path: path, at: nil, whole: true)
@@ -80,6 +81,7 @@ extension Service: @LoopActor PlayerFace {
 
     func activate(playlist index: Int, _ reply: Reply) {
         let playlist = lists.choice[index]
+        wishes += 1
         answer(reply) { () async throws(ControlError) in try await self.play(playlist) }
     }
 

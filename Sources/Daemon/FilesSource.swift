@@ -41,10 +41,10 @@ struct FilesSource: Source {
     }
 
     /// Of the same files another timeline may come: one of them could not be read before, or is measured anew. A place in it
-    /// stays where it is heard.
+    /// stays where it is heard. A bookmark in what is missing now stays as it is.
     private func settle(_ item: Item, after before: Item) async {
         guard item.tracks != before.tracks else { return }
-        var entries = await marks(of: before.id, in: item, after: before)
+        var entries = await bookmarks(of: before.id, as: item) { item.same($0, in: before) }
         if var place = (try? await store.place(of: item.id)) ?? nil,
             let position = item.place(from: before, place.position), position != place.position
         {
@@ -74,25 +74,26 @@ struct FilesSource: Source {
     private func inherit(_ item: Item, from old: Item) async {
         var entries: [Entry] = []
         if let rate = (try? await store.rate(among: [old.id])) ?? nil { entries.append(.rate(item.id, rate.rate)) }
-        entries += await marks(of: old.id, in: item, after: old)
+        entries += await bookmarks(of: old.id, as: item) { item.place(from: old, $0) }
         if !entries.isEmpty { try? await store.write(entries) }
     }
 
-    /// The bookmarks of what was there before, where they are now.
-    private func marks(of id: ItemID, in item: Item, after old: Item) async -> [Entry] {
-        let bookmarks = (try? await store.bookmarks(of: id)) ?? []
-        let moved = bookmarks.compactMap { bookmark in
-            item.place(from: old, bookmark.time).map { time in
-                (
-                    bookmark.id,
-                    Bookmark(
-                        item: item.id, time: time, title: bookmark.title, created: bookmark.created,
-                        made: bookmark.made)
-                )
-            }
+    /// Those of what was there before, where they are now. None of those that stay is written over.
+    private func bookmarks(of old: ItemID, as item: Item, _ place: (BookTime) -> BookTime?) async -> [Entry] {
+        let known = (try? await store.bookmarks(of: old)) ?? []
+        let here = known.map { ($0, place($0.time)) }
+        let staying = Set(old == item.id ? here.filter { $1 == nil }.map(\.0.time) : [])
+        let moving = here.compactMap { bookmark, time in
+            time.flatMap { staying.contains($0) ? nil : (bookmark, time: $0) }
         }
         // One may come to where another was.
-        return moved.map { .removeBookmark($0.0) } + moved.map { .bookmark($0.1) }
+        return moving.map { .removeBookmark($0.0.id) }
+            + moving.map { bookmark, time in
+                .bookmark(
+                    Bookmark(
+                        item: item.id, time: time, title: bookmark.title, created: bookmark.created,
+                        made: bookmark.made))
+            }
     }
 
     /// What was asked for has changed, and is still the same to a listener.

@@ -55,7 +55,6 @@ extension Service {
             overtaken = goings
         }
         opening += 1
-        wishes += 1
         let ticket = opening
         let source = source(of: id)
         let displaced = displaced
@@ -72,9 +71,9 @@ extension Service {
             // What the source says of the place is as old as this.
             let knowsOurs = sync.hasTold(id)
             let found = try await unlessOvertaken(ticket) { () throws(SourceError) in try await source.find(id) }
-            let jump = try await settled(jump, on: found.id)
             // A wrong one is told before anything is stopped for it, where the item is known.
-            if let jump, let item = try? await known(found.id) { _ = try item.goal(of: jump, from: .zero) }
+            let early = try await settled(jump, on: found.id)
+            if let early, let item = try? await known(found.id) { _ = try item.goal(of: early, from: .zero) }
             try isStill(ticket)
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || finding?.byHand ?? wish.plays
@@ -87,6 +86,8 @@ extension Service {
             let opened = try await unlessOvertaken(ticket) { () throws(SourceError) in
                 try await self.opened(found, of: source)
             }
+            // Bookmarks may have followed another timeline.
+            let jump = try await settled(jump, on: found.id)
             var beginning = try start(
                 opened, jump: finding?.moved == found.id ? nil : jump, journal: try await journalled(found.id),
                 knowsOurs: knowsOurs)
@@ -288,8 +289,9 @@ extension Service {
             let opened = try await opened(found, of: source)
             guard ticket == opening else { return }
             let journal = try await journalled(opened.item.id)
-            // What lies at its path may have changed while nobody looked: the place is one of the old timeline then.
-            let own = opened.item.id == id ? place.map { settled($0, on: opened.item) } : nil
+            // What lies at its path may have changed while nobody looked: the place is one of the old timeline then, and
+            // the journal's has followed.
+            let own = opened.item.id == id && !isOtherTimeline(opened.item) ? place : nil
             let beginning = Beginning(
                 of: opened.item, server: opened.place, journal: journal, own: own, knowsOurs: knowsOurs,
                 isServers: isServers(journal), isAhead: isAhead(journal))
@@ -304,12 +306,9 @@ extension Service {
         }
     }
 
-    /// Of the same files another timeline may come.
-    private func settled(_ place: BookTime, on item: Item) -> BookTime {
-        guard item.id.source == "file", let old = player.item, old.id == item.id, old.tracks != item.tracks else {
-            return place
-        }
-        return item.place(from: old, place) ?? place
+    /// Of the same files another timeline than the loaded one may come.
+    private func isOtherTimeline(_ item: Item) -> Bool {
+        item.id.source == "file" && player.item?.id == item.id && player.item?.tracks != item.tracks
     }
 
     /// - Parameter isTold: whoever asked for it says what is wrong.

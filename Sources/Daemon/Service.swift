@@ -47,7 +47,7 @@ internal import Store
     var failure: ControlError?
     /// What could not be opened last.
     var wanted: ItemID?
-    /// Counts what was asked for and each stop: who is still looking for what its words mean is too late then.
+    /// Counts what the listener asks to play, and each stop: who is still looking for what earlier words mean is too late.
     var wishes = 0
     /// Whose speed that of the present item is: an id of ``Item/rateKeys``; nil: the default.
     var rateKey: ItemID?

@@ -180,7 +180,7 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
             drain()
             if !more { return }
         }
-        fresh.append(source)
+        if !fresh.contains(where: { $0 === source }) { fresh.append(source) }
     }
 
     /// So often in a row; then it is the turn of timers and of all others.

@@ -113,7 +113,7 @@ public struct Beginning: Hashable, Sendable {
             } ?? false
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
-            if item.duration > .zero, place > item.duration + .second {
+            if item.ends(before: place) {
                 place = item.reachable(item.duration)
                 add(from: own ?? .zero, to: place, .begin)
             }
@@ -127,7 +127,7 @@ public struct Beginning: Hashable, Sendable {
         written = place == winner.position ? winner.updated : nil
         // A finished item starts over; where it was finished by hand is not forgotten, nor where the listener was in what is
         // shorter now: some of it may be missing for a while.
-        let isBeyond = !winner.isFinished && winner.position > item.duration + .second
+        let isBeyond = !winner.isFinished && item.ends(before: winner.position)
         let mark = isBeyond ? winner.position : winner.isFinished && stood < item.duration ? stood : place
         if isOutdone, let lost = own ?? journal?.position, lost < item.duration { add(from: lost, to: mark, .device) }
         // What lay at its path before has handed its place on; that may have been something else after all.
@@ -159,6 +159,9 @@ public struct Beginning: Hashable, Sendable {
 }
 
 extension Item {
+    /// It is shorter than it was when somebody got there, and not by a rounding.
+    fileprivate func ends(before place: BookTime) -> Bool { duration > .zero && place > duration + .second }
+
     /// With nothing left to hear from a place, playing from there would only finish the item: its last seconds are heard
     /// again.
     public func reachable(_ place: BookTime) -> BookTime {

@@ -20,6 +20,14 @@ extension Item {
         return tracks[last + 1].start
     }
 
+    /// Where what is heard at a place in what was there before is heard now; nil where it is not.
+    public func same(_ place: BookTime, in old: Item) -> BookTime? {
+        guard let before = old.tracks.last(where: { $0.start <= place }), place - before.start < before.duration,
+            let now = tracks.first(where: { $0.audio == before.audio }), place - before.start < now.duration
+        else { return nil }
+        return now.start + (place - before.start)
+    }
+
     /// This is what became of it, wherever the listener was.
     public func isSuccessor(of old: Item) -> Bool { kind == old.kind && isLike(old) }
 

@@ -344,6 +344,22 @@ import Testing
         #expect(!wire.sync.isBeside(other(wire.now.wall - 120_000), here: .seconds(120)), "before this session")
     }
 
+    /// At 30 s when the server was told last, then from 150 s on to 152.
+    @Test(arguments: [(30.0, false), (90, true), (140, false), (168, true)])
+    func whatAJumpWentOverIsNotOurs(_ place: Double, isOthers: Bool) {
+        var wire = Wire()
+        wire.open("s")
+        wire.hear(30, to: 30)
+        wire.answer(.accepted)
+        wire.hear(0, to: 150, .seek)
+        wire.hear(2, to: 152)
+        let other = Place(
+            item: emma.id, position: .seconds(place), duration: .seconds(180), updated: wire.now.wall - 1000)
+        #expect(wire.sync.isBeside(other, here: .seconds(152)) == isOthers)
+        let next = syncOf("s", at: 152, listened: 2)
+        #expect(wire.sync.overwrites(other, with: next) == (isOthers ? .seconds(152) : nil))
+    }
+
     @Test func aServerIsAwayUntilItAnswers() {
         var wire = Wire()
         wire.open("s")

@@ -167,6 +167,8 @@ private struct Ring {
         let there = Beginning(of: emma, server: far, journal: place(30, at: 1))
         #expect(there.steps == [step(30, 400, .device), step(400, 169.5, .begin)])
         #expect(Beginning(of: emma, server: nil, journal: place(180, at: 1)).steps == [], "at its end, as ever")
+        let endless = Item(id: emma.id, kind: .book, title: "Emma", tracks: [])
+        #expect(Beginning(of: endless, server: nil, journal: far).steps == [], "nobody knows where that ends")
     }
 
     @Test func aPlaceThatWasHandedOnLeavesAWayBack() {

@@ -24,6 +24,9 @@ import Testing
         let without = item(.book, "Book", [("/b/1", 100), ("/b/3", 100)])
         #expect(without.place(from: book, .seconds(150)) == .seconds(100), "what came behind what is gone")
         #expect(without.place(from: book, .seconds(250)) == .seconds(150))
+        // What marks a moment has nothing to do with another one.
+        #expect(without.same(.seconds(150), in: book) == nil && without.same(.seconds(250), in: book) == .seconds(150))
+        #expect(more.same(.seconds(150), in: book) == .seconds(180) && more.same(.seconds(300), in: book) == nil)
         let front = item(.book, "Book", [("/b/1", 100), ("/b/2", 100)])
         #expect(front.place(from: book, .seconds(250)) == nil)
         let rest = item(.book, "Book", [("/b/3", 100)])
