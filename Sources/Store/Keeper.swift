@@ -19,6 +19,8 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
     /// Of the last write that nobody waited for.
     var failure: StoreError? { didSet { wait(isUrgent: false) } }
     var checkpointIsDue = false
+    /// Beside the line.
+    var isCheckpointing = false
     /// What failed last was not a write.
     var checkpointFailed = false
     var retryIsDue = false
@@ -99,6 +101,9 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
         log = now
         return .sound
     }
+
+    /// It is in its file, and nothing is known to be wrong with that.
+    var isSound: Bool { identity != nil && look() == .sound }
 
     /// All that was in the log is in the file.
     func acceptLog() { log = nil }

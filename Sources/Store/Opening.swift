@@ -131,6 +131,20 @@ struct Opening {
         return queue
     }
 
+    /// Brings what is in the write-ahead log into the file, beside who writes to that: with a connection of its own, which
+    /// leaves the log where it is.
+    /// - Returns: false if it could not, whatever the reason.
+    func checkpoint() -> Bool {
+        var db: OpaquePointer?
+        defer { sqlite3_close(db) }
+        var keeps: Int32 = 1
+        // SQLite looks for a log only when it reads.
+        return sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK
+            && sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps) == SQLITE_OK
+            && sqlite3_exec(db, "PRAGMA schema_version", nil, nil, nil) == SQLITE_OK
+            && sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) == SQLITE_OK
+    }
+
     func checkPages(_ db: Database) throws {
         if try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") != "ok" { throw StoreError.damaged(path: path) }
     }

@@ -23,6 +23,8 @@ public final class Store: Sendable {
     private let line: ThreadExecutor
     private let naps: Sleep
     private let keeper: Keeper
+    /// SQLite makes one at a time.
+    private let checkpoints = Locked(())
     /// Nil: never.
     private let checkpointAfter: Duration?
     private let retryAfter: Duration
@@ -177,15 +179,7 @@ public final class Store: Sendable {
         leaveRefuge(isUrgent: false)
         // On a full disk what needs no more room is still written, until it does: that is not the end of it.
         if keeper.isFailing, !keeper.isInRefuge, !keeper.checkpointFailed, keeper.hasRoom { recovered() }
-        if let checkpointAfter, !keeper.checkpointIsDue {
-            keeper.checkpointIsDue = true
-            after(checkpointAfter) { store in
-                do { try store.checkpoint() } catch {
-                    store.keeper.checkpointFailed = true
-                    store.tell(StoreError(error, path: store.path))
-                }
-            }
-        }
+        checkpointLater()
     }
 
     /// On the line. Nothing else may be written for hours, and what is held would be lost with the process.
@@ -246,13 +240,52 @@ public final class Store: Sendable {
         onTrouble(.ended)
     }
 
+    /// On the line.
+    private func checkpointLater() {
+        guard let checkpointAfter, !keeper.checkpointIsDue else { return }
+        keeper.checkpointIsDue = true
+        after(checkpointAfter) { $0.checkpointBeside() }
+    }
+
+    /// On the line, which goes on writing meanwhile: on a busy disk an fsync takes seconds, and what waited for its end
+    /// would be lost with the process. (The first write after it waits for one all the same, of the log's header.) What goes wrong is found out, and mended, by the one on the line.
+    private func checkpointBeside() {
+        keeper.checkpointIsDue = false
+        guard !keeper.isCheckpointing else { return checkpointLater() }
+        keeper.isCheckpointing =
+            keeper.isSound
+            && onOwnThread {
+                let isDone = self.checkpoints.withLock { _ in Opening(path: self.path).checkpoint() }
+                self.line.run {
+                    self.keeper.isCheckpointing = false
+                    if isDone { self.checkpointed() } else { self.checkpointHere() }
+                }
+            }
+        if !keeper.isCheckpointing { checkpointHere() }
+    }
+
+    /// On the line.
+    private func checkpointHere() {
+        do { try checkpoint() } catch {
+            keeper.checkpointFailed = true
+            tell(StoreError(error, path: path))
+        }
+    }
+
     /// On the line. The write-ahead log reaches the disk first, then what it says reaches the database.
     private func checkpoint(isUrgent: Bool = false) throws {
         keeper.checkpointIsDue = false
         try mended(isUrgent: isUrgent) {
             try lookAtFile()
-            try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+            try checkpoints.withLock { _ in
+                try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+            }
         }
+        checkpointed()
+    }
+
+    /// On the line.
+    private func checkpointed() {
         keeper.measure()
         guard keeper.checkpointFailed else { return }
         keeper.checkpointFailed = false

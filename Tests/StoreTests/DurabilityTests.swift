@@ -56,6 +56,28 @@ import Testing
         }
     }
 
+    @Test func aDiskThatTakesItsTimeKeepsNoPlaceWaiting() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let disk = SlowDisk(of: path)
+            let store = try Store.open(at: path, checkpointAfter: .milliseconds(1)) { Issue.record("\($0)") }
+            disk.hold()
+            store.post(.place(place(emma, 7)))
+            while !disk.isWaiting { await Task.yield() }
+            for second in 8...9 { store.journal(place: place(emma, Double(second)), stretch: nil, at: 1) }
+            _ = try await store.place(of: emma)
+            #expect(disk.isWaiting)
+            // As one that is killed now leaves it.
+            let copy = "\(folder)/killed"
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            }
+            #expect(try await Store.open(at: copy) { _ in }.place(of: emma) == place(emma, 9))
+            disk.letGo()
+            while try await inDatabaseAlone(path, folder) != place(emma, 9) { await Task.yield() }
+        }
+    }
+
     /// `max_page_count` makes SQLite say that the disk is full.
     @Test func whatAFullDiskRefusedIsWrittenWhenThereIsRoom() async throws {
         try await withTemporaryFolder { folder in
