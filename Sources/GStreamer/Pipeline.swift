@@ -505,19 +505,29 @@ final class Pipeline {
     ///
     /// A sound server that does not answer holds its threads up, for half a minute at a time. The gstreamer thread does
     /// not wait for that, and the pipeline is freed when it is over.
-    /// - Parameter isHeldUp: it is known to be.
-    func close(isHeldUp: Bool = false) {
+    /// - Parameters:
+    ///   - isHeldUp: it is known to be.
+    ///   - output: until that is let go of it only stands, silent.
+    func close(isHeldUp: Bool = false, keeping output: KeptOutput? = nil) {
         guard !isClosed else { return }
         closed.withLock { $0 = true }
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
         let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
-        let isFree = Monitor(false)
+        let isSilent = Monitor(false)
         let free: @Sendable () -> Void = {
+            if let output {
+                remains.stand()
+                isSilent.change { $0 = true }
+                output.keep()
+            }
             remains.free()
-            isFree.change { $0 = true }
+            isSilent.change { $0 = true }
         }
-        guard onOwnThread(free) else { return free() }
-        if !isHeldUp { _ = isFree.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
+        guard onOwnThread(free) else {
+            output?.letGo()
+            return free()
+        }
+        if !isHeldUp { _ = isSilent.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
     }
 
     deinit { close() }
@@ -529,6 +539,8 @@ private struct Remains: @unchecked Sendable {  // nobody else has it any more
     let sink: Element
     let parts: [Element]
     let ears: Ears
+
+    func stand() { gst_element_set_state(playbin, GST_STATE_PAUSED) }
 
     func free() {
         Pipeline.lower(playbin, to: GST_STATE_NULL)

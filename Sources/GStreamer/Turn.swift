@@ -106,6 +106,8 @@ final class Turn {
     var awaitsDisk = false
     var looking: ThreadTimer?
     var isFading = false
+    /// Of the load before this one: until this has its own.
+    private var kept: KeptOutput?
     /// Messages with an older stamp are about what was before.
     var since: UInt64 = 0
     /// Of the file that is open.
@@ -113,12 +115,14 @@ final class Turn {
 
     init(
         needle: Needle, sink: String, shelf: any ByteShelf, patience: Double, rate: Double, volume: Double,
+        kept: KeptOutput? = nil,
         report: @escaping @Sendable (EngineReport) -> Void, naps: Sleep,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         load = needle.load
         self.needle = needle
         openingLimit = patience
+        self.kept = kept
         self.report = report
         self.naps = naps
         self.post = post
@@ -129,7 +133,18 @@ final class Turn {
         needle.attach(pipeline.outlet, crate)
     }
 
-    func close(isHeldUp: Bool = false) {
+    /// Another load follows.
+    /// - Returns: for that one.
+    func leave() -> KeptOutput? {
+        let older = kept
+        kept = nil
+        let own = older == nil && pipeline.loudness.isServed ? KeptOutput() : nil
+        close(keeping: own)
+        return older ?? own
+    }
+
+    func close(isHeldUp: Bool = false, keeping output: KeptOutput? = nil) {
+        letGoOfKept()
         patience?.cancel()
         looking?.cancel()
         resting?.cancel()
@@ -140,8 +155,13 @@ final class Turn {
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
-        pipeline.close(isHeldUp: isHeldUp)
+        pipeline.close(isHeldUp: isHeldUp, keeping: output)
         crate.close()
+    }
+
+    private func letGoOfKept() {
+        kept?.letGo()
+        kept = nil
     }
 
     /// Nothing waits for bytes any more, so that nothing holds up the pipeline.
@@ -342,6 +362,7 @@ final class Turn {
         isRecounted = isElsewhere(spot)
         if isRecounted { return move(to: spot, for: purpose, isFresh: isFresh) }
         phase = .steady
+        letGoOfKept()
         isSlow = false
         begun = nil
         insistOnVolume()
