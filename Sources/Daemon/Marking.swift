@@ -29,12 +29,12 @@ extension Service {
 
     /// Takes back the last move of an item: the one that plays or would go on if nothing is named.
     func undo(_ what: String) async throws(ControlError) -> UndoReport {
-        let moves: [Move]
-        do throws(StoreError) { moves = try await store.moves() } catch { throw ControlError(.failed, "\(error)") }
-        let isBack = what.isEmpty ? try await goBackToWhatWasSleptThrough(moves) : false
+        let isBack = what.isEmpty ? try await goBackToWhatWasSleptThrough(try await everyMove()) : false
         let row = try await one(what)
         let id = try playable(row, what)
-        guard let move = Move.next(in: moves, of: id) else {
+        // Whoever looks may be the first to learn of a move.
+        let known = player.item?.id == id ? nil : await lastPlace(of: id)
+        guard let move = Move.next(in: try await everyMove(), of: id) else {
             throw ControlError(
                 .notFound, "nothing to undo for '\(row.item.title)': nothing has moved your place that is still known")
         }
@@ -45,13 +45,17 @@ extension Service {
             from = isBack ? move.to : position
             send(.seek(to: move.from, .undo))
         } else {
-            let place = await lastPlace(of: id)
-            from = place.position ?? move.to
+            from = known?.position ?? move.to
             keep(.undo, of: id, from: from, to: move.from)
-            _ = try await write(.place, of: row.item, id, move.from, duration: place.duration, finished: false)
+            _ = try await write(
+                .place, of: row.item, id, move.from, duration: known?.duration ?? .zero, finished: false)
         }
         return UndoReport(
             item: row.item, from: from.seconds, position: move.from.seconds, undone: moveRow(move, row.item))
+    }
+
+    private func everyMove() async throws(ControlError) -> [Move] {
+        do throws(StoreError) { return try await store.moves() } catch { throw ControlError(.failed, "\(error)") }
     }
 
     /// Where the sleep timer ended with an item the queue stands at the next, or plays it by now: who wakes up there means
@@ -106,7 +110,8 @@ extension Service {
         return id
     }
 
-    /// Where the listener is in an item, played now or not; nil as position if nobody who can be asked knows.
+    /// Where the listener is in an item, played now or not; nil as position if nobody who can be asked knows. Where another
+    /// device went on that is taken, and what it took the place of can be undone.
     private func lastPlace(of id: ItemID) async -> (position: BookTime?, duration: BookTime) {
         let present = player.item.flatMap { $0.id == id ? $0 : nil }
         // Played to its end it stands at its start; that is no place of the listener's.
@@ -116,8 +121,11 @@ extension Service {
         let server = id.source == "abs" ? await inTime { await self.shelves.place(of: id) } ?? nil : nil
         let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
         let duration = lengths.first { $0 > .zero } ?? .zero
-        guard let own, let server else { return ((own ?? server)?.position, duration) }
-        return ((isOutdone(own, by: server, knowsOurs: knowsOurs) ? server : own).position, duration)
+        guard let own, let server, isOutdone(own, by: server, knowsOurs: knowsOurs) else {
+            return ((own ?? server)?.position, duration)
+        }
+        if player.item?.id != id { take(server, over: own) }
+        return (server.position, duration)
     }
 
     /// Keeps the place here and tells the server: now if it answers at once, else when it does.
@@ -126,7 +134,8 @@ extension Service {
         finished: Bool
     ) async throws(ControlError) -> ProgressReport {
         let now = time.now
-        let made = commandTime(of: id, at: now)
+        let known = (try? await store.place(of: id)) ?? nil
+        let made = max(commandTime(of: id, at: now), known.map { $0.updated + 1 } ?? .min)
         if let target {
             let place = Place(item: id, position: target, duration: duration, isFinished: finished, updated: made)
             if player.item?.id == id { told = place }
@@ -134,6 +143,9 @@ extension Service {
                 throw ControlError(.failed, "\(error)")
             }
             wrote(place)
+        } else if finished {
+            // Nobody here knows a place in it; that it is finished the next command is to see all the same.
+            librarian?.note([Place(item: id, position: .zero, duration: duration, isFinished: true, updated: made)])
         }
         var report = ProgressReport(item: item, position: (target ?? .zero).seconds, finished: finished, sent: true)
         guard id.source == "abs" else { return report }

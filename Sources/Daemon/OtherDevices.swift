@@ -186,11 +186,23 @@ extension Service {
         Task { @LoopActor in
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
             for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
-                guard self.isNews(place, to: known[place.item]) else { continue }
-                self.borrowed[place.item] = place
-                self.store.post(.place(place))
-                self.wrote(place)
+                // For who looks it up without a network.
+                guard let own = known[place.item] else {
+                    self.librarian?.note([place])
+                    continue
+                }
+                if self.isNews(place, to: own) { self.take(place, over: own) }
             }
         }
+    }
+
+    /// Of what is not loaded. What another device has moved already is not where the listener left it here.
+    func take(_ place: Place, over own: Place) {
+        if !isServers(own), own.duration <= .zero || own.position < own.duration {
+            keep(.device, of: place.item, from: own.position, to: place.position)
+        }
+        borrowed[place.item] = place
+        store.post(.place(place))
+        wrote(place)
     }
 }

@@ -354,6 +354,37 @@ import Testing
         }
     }
 
+    /// While another item is loaded: one of the same server, so that it is told of, or a file, so that whoever names the item
+    /// is the first to learn of it.
+    @Test(arguments: [false, true], [false, true]) func whatIsMovedElsewhereWhileSomethingElseIsLoadedCanBeUndone(
+        isTold: Bool, isFinished: Bool
+    ) async throws {
+        try await House.signedIn { house, _ in
+            let left = try await playAndPause(house)
+            try await house.status("sent") { $0.unsent == 0 }
+            if isTold {
+                try await house.done("play", "three rooms")
+            } else {
+                try await house.done("play", try Sounds.tone("beside.m4b", seconds: 100))
+            }
+            // So long that nobody's clock is in doubt.
+            try await house.status("a while later") { $0.item?.title != "Tidebook" && $0.position > 4 }
+            let now = Int(Date().timeIntervalSince1970 * 1000)
+            house.server.setProgress(
+                of: House.user, item: Library.book,
+                [
+                    "currentTime": .int(isFinished ? 100 : 55), "duration": 100, "isFinished": .bool(isFinished),
+                    "lastUpdate": .int(now),
+                ])
+            if isTold { try await isKept(left, in: house) }
+            try await house.done("undo", "tidebook")
+            try await house.progress("where it was left") {
+                abs(($0.currentTime ?? 0) - left) < 0.5 && $0.isFinished != true
+            }
+            try await isKept(left, in: house)
+        }
+    }
+
     @Test func whatIsFinishedAMomentAfterItWasPausedThereIsFinished() async throws {
         try await House.signedIn { house, _ in
             _ = try await playAndPause(house)
