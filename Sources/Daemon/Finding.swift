@@ -30,11 +30,7 @@ extension Service {
     }
 
     func continueListening(limit: Int) async throws(ControlError) -> ListReport {
-        // Of what lay at one path, one after the other, the latest is what is there.
-        var addresses: Set<String> = []
-        let here = ((try? await store.recentHeads(limit: limit)) ?? []).filter { played in
-            (played.item.url.map { addresses.insert($0).inserted } ?? true) && !played.place.isFinished
-        }
+        let here = await playedHere(limit: limit).filter { !$0.place.isFinished }
         guard shelves.hasAccounts else { return ListReport(items: here.map { ItemRow($0) }) }
         var report: ListReport
         if let index = try await freshIndex() {
@@ -151,8 +147,7 @@ extension Service {
     /// - Returns: also the words that fit, where those wanted were mistyped.
     func playedHere(_ wanted: [String]) async -> (played: [Played], words: [String]) {
         let withoutIndex = index == nil && shelves.hasAccounts
-        let played = ((try? await store.recentHeads(limit: 200)) ?? [])
-            .filter { withoutIndex || $0.item.id.source != "abs" }
+        let played = await playedHere(limit: 200).filter { withoutIndex || $0.item.id.source != "abs" }
         func fitting(_ words: [String]) -> [Played] {
             played.filter {
                 let row = ItemRow($0)
@@ -163,6 +158,14 @@ extension Service {
         let known = found.isEmpty ? Set(played.flatMap { Ranking.words(ItemRow($0)) }) : []
         guard let meant = Words.meant(by: wanted, among: known) else { return (found, wanted) }
         return (fitting(meant), meant)
+    }
+
+    /// The latest first. Of what lay at one path, one after the other, the latest is what is there.
+    private func playedHere(limit: Int) async -> [Played] {
+        var addresses: Set<String> = []
+        return ((try? await store.recentHeads(limit: limit)) ?? []).filter { played in
+            played.item.url.map { addresses.insert($0).inserted } ?? true
+        }
     }
 
     /// Without any account.

@@ -109,7 +109,10 @@ extension Service {
     }
 
     /// Behind an end nothing of what was heard can be moved in: who tried sees where it stands.
-    func recallPlace(after event: Player.Event) { if event.isMove, player.turning != nil { recallPlace() } }
+    /// Nor of what was dragged over.
+    func recallPlace(after event: Player.Event) {
+        if event.isMove, player.turning != nil || player.isDraggedOver(time.now) { recallPlace() }
+    }
 
     private func heed(_ event: Player.Event, on heading: Heading) -> Bool {
         let steps = heading.pending

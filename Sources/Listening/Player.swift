@@ -120,6 +120,8 @@ public struct Player: Sendable {
     var stands = 0
     /// Where the last jump of this load led, and when.
     var landed: (place: BookTime, at: Moment)?
+    /// A desktop's bar was dragged to its end.
+    var draggedOver: DraggedOver?
     /// A place the listener chose while the source was asked.
     var chosen: BookTime?
     /// A speed the listener chose for what is on its way.

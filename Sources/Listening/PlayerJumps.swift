@@ -52,8 +52,38 @@ extension Player {
     }
 
     mutating func setPartPosition(_ position: BookTime, _ now: Moment) -> [Effect] {
-        guard let part, position >= .zero, position <= part.duration else { return [] }
+        guard let item, let part, position >= .zero, position <= part.duration else { return [] }
+        if position + Self.barEnd(of: part) >= part.duration, isDraggedOver(now) {
+            draggedOver?.at = now
+            return []
+        }
+        let isEnd = position + Self.lastMoment >= part.duration
+        draggedOver = isEnd ? DraggedOver(item: item.id, part: part.start, at: now) : nil
         return jump(to: part.start + position, .seek, now)
+    }
+
+    /// A bar that was dragged to its end leads into the next part, and as long as it is held, and as it is let go, Plasma's
+    /// asks for the end of whatever is there by then: that was not meant of this part, nor of the one behind it.
+    struct DraggedOver {
+        let item: ItemID
+        /// Where the part began whose end was meant.
+        let part: BookTime
+        var at: Moment
+
+        func isGoing(_ now: Moment) -> Bool { now.monotonic - at.monotonic < 3_000_000 }
+    }
+
+    /// Who asks for a place this near to the end of a part hears nothing more of it.
+    private static let lastMoment = BookTime.seconds(0.1)
+    /// Where a bar is whose end is held, give or take a hand's trembling.
+    private static func barEnd(of part: Chapter) -> BookTime {
+        max(lastMoment, BookTime(microseconds: part.duration.microseconds / 20))
+    }
+
+    /// Such a request was made and not followed a moment ago.
+    public func isDraggedOver(_ now: Moment) -> Bool {
+        guard let draggedOver, draggedOver.isGoing(now) else { return false }
+        return draggedOver.item != item?.id || draggedOver.part != part?.start
     }
 
     mutating func jump(to goal: BookTime, _ cause: JumpCause, _ now: Moment) -> [Effect] {

@@ -215,7 +215,7 @@ extension Player {
     }
 
     mutating func resume(_ now: Moment) -> [Effect] {
-        let rewind = resumeRewind(now)
+        let rewind = resumeRewind(now) ?? endRewind()
         phase = .playing
         count(now)
         resumedAt = now.monotonic
@@ -282,6 +282,17 @@ extension Player {
         isSilenced = false
         failures = 0
         load = load.next
+    }
+
+    /// The very end of what nothing follows would be over before anybody saw that it plays.
+    private mutating func endRewind() -> BookTime? {
+        guard let item, !lineup.hasNext, lineup.loop == .off else { return nil }
+        let here = target ?? place
+        let goal = item.reachable(here)
+        guard goal < here else { return nil }
+        target = goal
+        landed = nil
+        return goal
     }
 
     /// How far to go back after a pause: the longer it was, the more; never past the start of the chapter.
