@@ -198,6 +198,7 @@ public struct Sync: Sendable {
         let effects = retire()
         guard let account = item.account else { return effects }
         lanes[account]?.isSignedOut = false
+        let isStill = !mayStillMove(item)
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
         listened[item] = max(listened[item] ?? .min, serverNow)
@@ -205,8 +206,15 @@ public struct Sync: Sendable {
         reached[session] = now.sinceStart
         taken = nil
         // Begun elsewhere on purpose: the server is told, however short the listening.
-        live?.sentPlace = serverPlace
+        live?.sentPlace = serverPlace.map { isStill ? $0 : .unknown }
         return effects + [.save(live!)] + pump(now)
+    }
+
+    /// Whether what was said before may yet take the server elsewhere, be it the older word: it compares no dates of what an
+    /// open session is told, nor of a command.
+    private func mayStillMove(_ item: ItemID) -> Bool {
+        writes[item].map { $0.refusal == nil } ?? false
+            || waiting.values.contains { $0.item == item && $0.delivery == .open && $0.isUnsent }
     }
 
     /// A server was asked to open a session for this item, whatever it answered: it has ended those before.

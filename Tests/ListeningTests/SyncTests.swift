@@ -64,6 +64,28 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
 }
 
 @Suite struct SyncTests {
+    /// What the server said as the next session was opened is true no more once the word before has come to it.
+    @Test func whoGoesBackToWhereTheServerWasIsToldWhereAnEarlierWordIsOnItsWay() {
+        var wire = Wire()
+        func open(_ id: String, serverPlace: Double) -> [Sync.Effect] {
+            wire.sync.opened(
+                session: id, item: emma.id, at: .seconds(58), duration: .seconds(180), serverNow: wire.now.wall,
+                serverPlace: .seconds(serverPlace), wire.now)
+        }
+        wire.take(open("first", serverPlace: 0))
+        wire.hear(0, to: 58, .stop)
+        #expect(wire.request == syncOf("first", at: 58, listened: 0))
+        wire.close()
+        wire.take(open("second", serverPlace: 0))
+        wire.hear(0, to: 0, .seek)
+        #expect(!wire.sync.hasTold(emma.id))
+        wire.answer(.accepted)
+        while let request = wire.request, case .close = request { wire.answer(.accepted) }
+        #expect(wire.request == syncOf("second", at: 0, listened: 0))
+        wire.answer(.accepted)
+        #expect(wire.sync.hasTold(emma.id))
+    }
+
     @Test func everyThirtySecondsAndAtEveryPause() {
         var wire = Wire()
         wire.open("s")
