@@ -6,7 +6,8 @@ internal import Synchronization
 /// The journal: where the listener is, what was listened to and not yet delivered, accounts, cached descriptions.
 ///
 /// One connection on one serial line: everything is done in the order in which it was given, and a read sees what was
-/// given before it. A database whose file was removed meanwhile, or is damaged, is made anew before the next write.
+/// given before it. Beside it only checkpoints are made, with a connection of their own. A database whose file was removed
+/// meanwhile, or is damaged, is made anew before the next write.
 ///
 /// SQLite keeps a write-ahead log with `synchronous = NORMAL`: a commit survives the death of the process at any moment,
 /// and the death of the machine once a checkpoint has called fsync. A checkpoint follows the first write after the last
@@ -23,7 +24,7 @@ public final class Store: Sendable {
     private let line: ThreadExecutor
     private let naps: Sleep
     private let keeper: Keeper
-    /// SQLite makes one at a time.
+    /// SQLite makes one at a time, of files that keep their names as long.
     private let checkpoints = Locked(())
     /// Nil: never.
     private let checkpointAfter: Duration?
@@ -204,7 +205,7 @@ public final class Store: Sendable {
     private func lookAtFile() throws {
         var finding = keeper.look()
         if finding == .gone {
-            let aside = try keeper.renew()
+            let aside = try checkpoints.withLock { _ in try keeper.renew() }
             onTrouble(.renewed(path: path, setAside: aside))
             finding = keeper.look()
         }
@@ -213,7 +214,7 @@ public final class Store: Sendable {
         case .spoiled: throw StoreError.damaged(path: path)
         // Finds out what is missing.
         case .shortened:
-            try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+            try checkpointOnLine()
             keeper.acceptLog()
         }
     }
@@ -222,7 +223,9 @@ public final class Store: Sendable {
     private func mended<Value>(isUrgent: Bool = false, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch {
             guard case .damaged = StoreError(error, path: path),
-                let notice = try keeper.replace(deviceID: deviceID, isUrgent: isUrgent)
+                let notice = try checkpoints.withLock({ _ in
+                    try keeper.replace(deviceID: deviceID, isUrgent: isUrgent)
+                })
             else { throw error }
             onTrouble(.replaced(notice))
             return try body()
@@ -248,7 +251,8 @@ public final class Store: Sendable {
     }
 
     /// On the line, which goes on writing meanwhile: on a busy disk an fsync takes seconds, and what waited for its end
-    /// would be lost with the process. (The first write after it waits for one all the same, of the log's header.) What goes wrong is found out, and mended, by the one on the line.
+    /// would be lost with the process. (The first write after it waits for one all the same, of the log's header.) What
+    /// goes wrong is found out, and mended, by the one on the line.
     private func checkpointBeside() {
         keeper.checkpointIsDue = false
         guard !keeper.isCheckpointing else { return checkpointLater() }
@@ -277,11 +281,15 @@ public final class Store: Sendable {
         keeper.checkpointIsDue = false
         try mended(isUrgent: isUrgent) {
             try lookAtFile()
-            try checkpoints.withLock { _ in
-                try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
-            }
+            try checkpointOnLine()
         }
         checkpointed()
+    }
+
+    private func checkpointOnLine() throws {
+        try checkpoints.withLock { _ in
+            try keeper.database.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+        }
     }
 
     /// On the line.

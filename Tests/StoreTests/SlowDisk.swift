@@ -37,7 +37,11 @@ final class SlowDisk: Sendable {
     var isWaiting: Bool { Self.held.withLock { $0.sync == .waiting } }
 
     func hold() { Self.held.withLock { $0.sync = .held } }
-    func letGo() { Self.held.withLock { $0.sync = .free } }
+    /// And nothing more is opened on it.
+    func letGo() {
+        Self.held.withLock { $0.sync = .free }
+        sqlite3_vfs_register(Self.real.pointer, 1)
+    }
 
     /// Not for ever: a test whose writer waits, too, is to fail.
     private static func wait() {
