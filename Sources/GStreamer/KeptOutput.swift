@@ -9,6 +9,8 @@ final class KeptOutput: Sendable {
 
     func letGo() { isOver.change { $0 = true } }
 
+    var isKept: Bool { isOver.withLock { !$0 } }
+
     /// Blocks.
-    func keep() { _ = isOver.wait(upTo: Self.longest) { $0 ? () : nil } }
+    func keep() { if isOver.wait(upTo: Self.longest, for: { $0 ? () : nil }) == nil { letGo() } }
 }

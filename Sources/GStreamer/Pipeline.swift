@@ -501,7 +501,7 @@ final class Pipeline {
     /// Seconds.
     private static let closingLimit = 1
 
-    /// Stops it, waits until none of its threads runs, frees it. Once.
+    /// Stops it, waits until none of its threads runs, or it is silent at least, frees it. Once.
     ///
     /// A sound server that does not answer holds its threads up, for half a minute at a time. The gstreamer thread does
     /// not wait for that, and the pipeline is freed when it is over.

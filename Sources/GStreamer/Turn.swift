@@ -133,10 +133,10 @@ final class Turn {
         needle.attach(pipeline.outlet, crate)
     }
 
-    /// Another load follows.
+    /// Closes it; another load may follow.
     /// - Returns: for that one.
     func leave() -> KeptOutput? {
-        let older = kept
+        let older = kept.flatMap { $0.isKept ? $0 : nil }
         kept = nil
         let own = older == nil && pipeline.loudness.isServed ? KeptOutput() : nil
         close(keeping: own)
