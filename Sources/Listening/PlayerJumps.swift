@@ -68,6 +68,7 @@ extension Player {
         let item: ItemID
         /// Where the part began whose end was meant.
         let part: BookTime
+        /// When it was last asked for, or what came of it came.
         var at: Moment
 
         func isGoing(_ now: Moment) -> Bool { now.monotonic - at.monotonic < 3_000_000 }
@@ -82,7 +83,7 @@ extension Player {
 
     /// Such a request was made and not followed a moment ago.
     public func isDraggedOver(_ now: Moment) -> Bool {
-        guard let draggedOver, draggedOver.isGoing(now) else { return false }
+        guard let draggedOver, turn != nil || draggedOver.isGoing(now) else { return false }
         return draggedOver.item != item?.id || draggedOver.part != part?.start
     }
 

@@ -215,12 +215,14 @@ extension Player {
     }
 
     mutating func resume(_ now: Moment) -> [Effect] {
-        let rewind = resumeRewind(now) ?? endRewind()
+        let rewind = resumeRewind(now)
+        let back = endRewind()
         phase = .playing
         count(now)
         resumedAt = now.monotonic
         error = nil
-        return (rewind.map { [.seek(load, to: $0), .start(load), .seeked] } ?? [.start(load)])
+        guard let goal = back?.goal ?? rewind else { return [.start(load)] }
+        return (back?.effects ?? []) + [.seek(load, to: goal), .start(load), .seeked]
     }
 
     mutating func pause(_ now: Moment) -> [Effect] {
@@ -284,15 +286,15 @@ extension Player {
         load = load.next
     }
 
-    /// The very end of what nothing follows would be over before anybody saw that it plays.
-    private mutating func endRewind() -> BookTime? {
+    /// The very end of what nothing follows would be over before anybody saw that it plays: as from where it is stopped.
+    private mutating func endRewind() -> (goal: BookTime, effects: [Effect])? {
         guard let item, !lineup.hasNext, lineup.loop == .off else { return nil }
         let here = target ?? place
         let goal = item.reachable(here)
         guard goal < here else { return nil }
         target = goal
         landed = nil
-        return goal
+        return (goal, [.jumped(item.id, from: here, to: goal, .begin)])
     }
 
     /// How far to go back after a pause: the longer it was, the more; never past the start of the chapter.

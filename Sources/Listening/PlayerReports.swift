@@ -36,6 +36,7 @@ extension Player {
 
     private mutating func ready(at confirmed: BookTime, _ now: Moment) -> [Effect] {
         guard case .loading(let play) = phase else { return [] }
+        if turn != nil { draggedOver?.at = now }
         turn = nil
         isConfirmed = true
         isLeft = false
@@ -147,7 +148,7 @@ extension Player {
         pausedSince = since ?? now.sinceStart
         if wasPlaying {
             isServersError = false
-            error = "the sound output is gone: \(reason); 'dogear play' goes on through the one there is then"
+            error = "the sound output is gone; 'dogear play' goes on through the one there is then (\(reason))"
         }
         return effects
     }

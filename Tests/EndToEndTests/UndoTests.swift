@@ -116,13 +116,13 @@ import Testing
         }
     }
 
-    @Test func whatWasSoughtToItsEndAndPlayedAgainIsKept() async throws {
+    /// Paused there, or come to its end.
+    @Test(arguments: [true, false]) func whatWasSoughtToItsEndAndPlayedAgainIsKept(isPaused: Bool) async throws {
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook", "--at", "20")
-            try await house.done("pause")
+            if isPaused { try await house.done("pause") }
             try await house.done("seek", "100%")
-            try await house.dogear("play")
-            try await house.status("at its end") { $0.state == .stopped && $0.position > 99 }
+            try await house.status("at its end") { $0.state == (isPaused ? .paused : .stopped) && $0.position > 99 }
             try await house.done("play")
             let again = try await house.status("in the last seconds") { $0.state == .playing }
             #expect((89..<99).contains(again.position))

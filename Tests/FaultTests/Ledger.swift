@@ -187,7 +187,7 @@ import Listening
         // Nobody takes back a finish by going nowhere, from the start of what was heard to its end to that start.
         if entry.finished == true, isMoving, back == 0 { return }
         moved(thing, to: place)
-        if isMoving { change(thing) { $0.landing = place } }
+        change(thing) { $0.landing = isMoving ? place : nil }
         // Going back a little at resuming is no move before it is heard.
         if !isMoving {
             change(thing) { present in

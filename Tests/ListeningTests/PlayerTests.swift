@@ -149,7 +149,11 @@ import Testing
         desk.send(.goTo(part: desk.player.parts.count - 1))
         let last = desk.player.parts[desk.player.parts.count - 1].duration
         desk.send(.setPartPosition(last))
-        desk.open(plain, at: .seconds(7))
+        desk.send(.opening(play: true, turns: true))
+        // However long the next one takes.
+        desk.now.monotonic += 8_000_000
+        desk.send(.open(plain, at: .seconds(7), play: true, rate: 1))
+        desk.report(.ready(at: .seconds(7)))
         let there = desk.player.part!.duration
         #expect(desk.send(.setPartPosition(there)) == [])
         #expect(desk.position == 7)
