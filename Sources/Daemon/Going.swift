@@ -82,6 +82,12 @@ extension Service {
         }
     }
 
+    /// Nil: something is, or nothing is loaded.
+    var whyNothingIsNext: String? {
+        guard !isOnItsWay, queue.next == nil, !player.canGoNext, let item = player.item else { return nil }
+        return "'\(Clean.short(item.title))' has no further part, and nothing is queued behind it"
+    }
+
     /// Next leads on from what is on its way, once it is known that it takes long.
     var canPassOver: Bool {
         guard let heading, player.options.next != .skip else { return false }

@@ -45,10 +45,11 @@ extension Service {
             from = isBack ? move.to : position
             send(.seek(to: move.from, .undo))
         } else {
-            from = known?.position ?? move.to
+            // What was loaded may have left meanwhile.
+            let place = if let known { known } else { await lastPlace(of: id) }
+            from = place.position ?? move.to
             keep(.undo, of: id, from: from, to: move.from)
-            _ = try await write(
-                .place, of: row.item, id, move.from, duration: known?.duration ?? .zero, finished: false)
+            _ = try await write(.place, of: row.item, id, move.from, duration: place.duration, finished: false)
         }
         return UndoReport(
             item: row.item, from: from.seconds, position: move.from.seconds, undone: moveRow(move, row.item))

@@ -9,7 +9,8 @@ internal import Terminal
 
 /// The few things a listener is told without having asked, where the desktop shows notifications and the setting wants
 /// it: that a server needs a new login, that it has not got what was heard for a day, that listening is about to end, and
-/// why nothing plays, or not yet, where that was not told to whoever asked for it.
+/// why nothing plays, or not yet, where that was not told to whoever asked for it. That nothing is next is told to
+/// everybody: the desktop's menu runs a command, whose answer nobody reads.
 @LoopActor final class Notices {
     private enum Subject {
         static let unsent = "unsent"
@@ -26,9 +27,10 @@ internal import Terminal
     private var timer: LoopTimer?
     /// When unsent rows were last told of.
     private var told: Int64?
-    /// So long before its end the sleep timer is told of, unless it was set shorter.
+    /// So long before its end the sleep timer is told of; of one that was set shorter, at half of it.
     private static let sleepWarning = BookTime.seconds(60)
     private var sleep = SleepNotice.none
+    private var sleepLeft: BookTime?
     /// Why nothing plays, as it was last looked at.
     private var standstill: String?
     private var shownTrouble: Trouble?
@@ -54,12 +56,16 @@ internal import Terminal
 
     /// When a login was said to be over, by account: microseconds, monotonic.
     private var toldLogins: [String: Int64] = [:]
+    /// About to be told.
+    private var logins: [String: LoopTimer] = [:]
     private var wait: LoopTimer?
+    /// What was promised of what is on its way.
+    private var toldWait: (what: String, why: String)?
 
     private enum SleepNotice {
         case none
-        /// Set, and not near its end.
-        case waiting
+        /// Set, and told of when this much is left: half of it where it was set to little.
+        case waiting(BookTime)
         case shown
     }
 
@@ -71,35 +77,64 @@ internal import Terminal
         }
     }
 
+    /// What was chosen and needs it may turn out only now: that is waited for. GNOME hides a notice that is replaced as it
+    /// appears.
     func signedOut(_ account: Account) {
-        // Asked for by a key, it may turn out in two ways at once. GNOME hides a notice that is replaced as it appears.
-        let now = service.time.now.monotonic
-        if let last = toldLogins[account.id], now - last < 2_000_000 { return }
-        toldLogins[account.id] = now
-        // Desktops make a link of what has a scheme.
-        let address = account.server.split(separator: "://", maxSplits: 1).last ?? ""
-        show(
-            Notice(
-                Subject.login(account.id), title: "\(account.host) needs a new login",
-                body: "What you hear is kept, and sent after 'dogear login \(address)' in a terminal.", stays: true))
+        guard logins[account.id] == nil, !isJustTold(account) else { return }
+        logins[account.id] = service.time.timer(after: .seconds(0.3)) {
+            self.logins[account.id] = nil
+            // Logged out meanwhile, or in again.
+            guard self.service.shelves.accounts.contains(where: { $0.id == account.id && $0.isSignedOut }) else {
+                return
+            }
+            self.tellOfLogin(
+                account, "\(account.host) needs a new login",
+                "What you hear is kept, and sent after \(Self.login(account)).")
+        }
+    }
+
+    private func signedOut(_ account: Account, for title: String?) {
+        guard let title else { return signedOut(account) }
+        guard !isJustTold(account) else { return }
+        tellOfLogin(account, "\(Self.quoted(title)) needs a new login", "It plays after \(Self.login(account)).")
+    }
+
+    private func isJustTold(_ account: Account) -> Bool {
+        toldLogins[account.id].map { service.time.now.monotonic - $0 < 2_000_000 } ?? false
+    }
+
+    private func tellOfLogin(_ account: Account, _ title: String, _ body: String) {
+        forgetLogin(account.id)
+        toldLogins[account.id] = service.time.now.monotonic
+        show(Notice(Subject.login(account.id), title: Self.heading(title), body: body, stays: true))
+    }
+
+    private func forgetLogin(_ account: String) {
+        logins.removeValue(forKey: account)?.cancel()
+        toldLogins[account] = nil
+    }
+
+    /// Desktops make a link of what has a scheme.
+    private static func login(_ account: Account) -> String {
+        "'dogear login \(account.server.split(separator: "://", maxSplits: 1).last ?? "")' in a terminal"
     }
 
     func signedIn(_ account: String) {
-        toldLogins[account] = nil
+        forgetLogin(account)
         notifier.withdraw(Subject.login(account))
     }
 
     /// What a launcher chose: there is no other window to say it in.
     func cannotPlay(_ item: ItemID, _ title: String?, _ error: ControlError) {
-        if let account = signedOut(of: item) { return signedOut(account) }
-        tell("It cannot be played", of: title, error.message, .answer, failed: item)
+        if let account = signedOut(of: item) { return signedOut(account, for: title) }
+        tell("\(title.map(Self.quoted) ?? "It") cannot be played", error.message, .answer, failed: item)
     }
 
     /// What a command came to nothing for, where nobody sees what it writes.
     func cannotPlay(_ why: String) {
         // That was told when it turned out.
         if let item = service.wanted, signedOut(of: item) != nil { return }
-        tell("It cannot be played", of: nil, why, .answer, failed: service.wanted)
+        tell("It cannot be played", why, .answer, failed: service.wanted)
     }
 
     private func signedOut(of item: ItemID) -> Account? {
@@ -107,32 +142,37 @@ internal import Terminal
     }
 
     /// Who presses Next at the end hears and sees nothing of it.
-    func nothingIsNext() {
-        guard service.answering == 0, let title = service.player.item?.title else { return }
-        tell("Nothing is next", of: title, "it has no further part, and nothing is queued behind it", .end)
-    }
+    func nothingIsNext(_ why: String) { tell("Nothing is next", why, .end) }
 
     /// In the place of what was told before, and of why nothing plays.
     /// - Parameters:
     ///   - what: short, as desktops cut it off.
-    ///   - title: of the item that it is about, unless the sentence names it.
-    private func tell(
-        _ what: String, of title: String?, _ why: String, _ kind: Trouble.Kind, failed: ItemID? = nil
-    ) {
+    ///   - why: of its first fifty characters GNOME shows as much as fits.
+    private func tell(_ what: String, _ why: String, _ kind: Trouble.Kind, failed: ItemID? = nil) {
         standstill = service.standstill?.why
         shownTrouble = Trouble(
             kind: kind, item: kind == .answer ? nil : service.player.item?.id, failed: failed)
-        let sentence = title.map { "'\(Clean.short($0))': \(why)" } ?? why
-        show(Notice(Subject.trouble, title: what, body: Self.forDesktop(sentence)))
+        show(Notice(Subject.trouble, title: Self.heading(what), body: Self.forDesktop(why)))
     }
 
-    /// Whoever reads it has the keys in front of them, and no terminal.
+    private static func heading(_ text: String) -> String { Clean.leftToRight(Clean.line(text)) }
+
+    /// Whoever reads it has the keys in front of them, and no terminal. What a key does about it comes first.
     private static func forDesktop(_ sentence: String) -> String {
-        var words = sentence.replacing("'dogear next'", with: "Next").replacing("'dogear play'", with: "Play")
+        var words = sentence
+        if let advice = words.range(of: "; 'dogear next'") {
+            words =
+                "\(words[advice.lowerBound...].dropFirst(2)). \(Clean.sentence(String(words[..<advice.lowerBound])))"
+        }
+        words.replace("'dogear next'", with: "Next")
+        words.replace("'dogear play'", with: "Play")
         // Desktops make a link of what has a scheme.
-        for scheme in ["https://", "http://"] { words = words.replacing(scheme, with: "") }
+        for scheme in ["https://", "http://"] { words.replace(scheme, with: "") }
         return Clean.leftToRight(Clean.sentence(words))
     }
+
+    /// Some words stand behind it on one short line.
+    private static func quoted(_ title: String) -> String { "'\(Clean.short(title, limit: 26))'" }
 
     /// What is to be heard may be long on its way, and no key or widget shows that anything comes.
     private func lookAtWait() {
@@ -142,6 +182,11 @@ internal import Terminal
             if shownTrouble?.kind == .wait, service.player.state != .playing { withdrawTrouble() }
             return
         }
+        if shownTrouble?.kind == .wait, service.answering == service.choosing, let told = toldWait,
+            service.isOnItsWay || service.player.isOpening, let now = waitNotice, now != told
+        {
+            tellOfWait(now)
+        }
         guard wait == nil else { return }
         wait = service.time.timer(after: service.longWait) {
             // Who asked in a terminal was told.
@@ -149,18 +194,28 @@ internal import Terminal
         }
     }
 
-    /// Once.
+    /// Once, and again when something else is promised.
     func tellOfWait() {
-        guard let title = service.awaited, service.heading?.isToldOf != true else { return }
+        guard service.heading?.isToldOf != true else { return }
+        if let notice = waitNotice { tellOfWait(notice) }
+    }
+
+    private func tellOfWait(_ notice: (what: String, why: String)) {
         service.heading?.isToldOf = true
+        toldWait = notice
+        tell(notice.what, notice.why, .wait)
+    }
+
+    private var waitNotice: (what: String, why: String)? {
+        guard let title = service.awaited.map(Self.quoted) else { return nil }
         let advice = service.canPassOver ? "Next passes over it" : "'dogear doctor' tells what is slow"
         guard service.isOnItsWay || service.player.isOpening else {
             // It is here: that may be the sound output, too.
-            return tell("There is no sound yet", of: title, "it goes on as soon as it can; \(advice)", .wait)
+            return ("There is no sound yet", "\(title) goes on as soon as it can; \(advice)")
         }
         let plays = service.player.wantsPlay || service.finding?.byHand ?? service.heading?.plays ?? true
         let what = plays ? "it plays as soon as it has come" : "it stands ready as soon as it has come"
-        tell("It is still on its way", of: title, "\(what); \(advice)", .wait)
+        return ("\(title) is still on its way", "\(what); \(advice)")
     }
 
     private func withdrawTrouble() {
@@ -181,7 +236,7 @@ internal import Terminal
         if let account = service.shelves.accounts.first(where: { $0.isSignedOut && service.isAffair(of: $0.id) }) {
             return signedOut(account)
         }
-        tell(now.what, of: now.title, now.why, .standstill)
+        tell(now.title.map { "\(Self.quoted($0)) does not play" } ?? "The queue does not go on", now.why, .standstill)
     }
 
     private func troubleIsOver() -> Bool {
@@ -230,20 +285,28 @@ internal import Terminal
 
     /// Time or the listener may have brought the sleep timer near its end, or away from it.
     func lookAtSleep() {
-        let left = service.sleepLeft
-        let isNear = left.map { $0 <= Self.sleepWarning } ?? false
-        // While nothing plays it stands still.
-        guard isNear, service.player.wantsPlay else {
-            if sleep == .shown { notifier.withdraw(Subject.sleep) }
-            if left == nil { sleep = .none } else if !isNear || sleep == .shown { sleep = .waiting }
+        guard let left = service.sleepLeft else {
+            if case .shown = sleep { notifier.withdraw(Subject.sleep) }
+            (sleep, sleepLeft) = (.none, nil)
             return
         }
-        guard sleep == .waiting else { return }
+        let isLonger = sleepLeft.map { left > $0 + .second } ?? true
+        sleepLeft = left
+        if case .shown = sleep {
+        } else if isLonger {
+            sleep = .waiting(min(Self.sleepWarning, BookTime(microseconds: left.microseconds / 2)))
+        }
+        // While nothing plays it stands still.
+        if case .shown = sleep, left > Self.sleepWarning || !service.player.wantsPlay {
+            notifier.withdraw(Subject.sleep)
+            sleep = .waiting(Self.sleepWarning)
+        }
+        guard case .waiting(let warning) = sleep, left <= warning, service.player.wantsPlay else { return }
         sleep = .shown
         show(
             Notice(
                 Subject.sleep, title: "The sleep timer is about to end",
-                body: "Extend it to listen on, or press a media key while the sound fades.",
+                body: "Extend it, or click here, to listen on. While the sound fades any media key does that, too.",
                 actions: [("extend", "Extend")], stays: true)
         ) { key in
             // GNOME shows the button only to who points at the notice, and in its list not at all.

@@ -187,11 +187,8 @@ extension Service {
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
             for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
                 // For who looks it up without a network.
-                guard let own = known[place.item] else {
-                    self.librarian?.note([place])
-                    continue
-                }
-                if self.isNews(place, to: own) { self.take(place, over: own) }
+                guard let own = known[place.item], self.isNews(place, to: own) else { continue }
+                self.take(place, over: own)
             }
         }
     }

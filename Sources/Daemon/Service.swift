@@ -227,7 +227,7 @@ internal import Store
         for effect in effects { perform(effect, now) }
         if !isShown { announce(seeked: seeked) }
         if effects.isEmpty { recallPlace(after: event) }
-        if event == .next, effects.isEmpty, !isOnItsWay, queue.next == nil { notices?.nothingIsNext() }
+        if event == .next, effects.isEmpty, let whyNothingIsNext { notices?.nothingIsNext(whyNothingIsNext) }
         schedulePlayer()
         settleWaiters()
         live.follow(player.item?.id)

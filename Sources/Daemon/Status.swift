@@ -34,12 +34,12 @@ extension Service {
         return report
     }
 
-    /// Why nothing plays, if that is not how the listener wants it.
-    var standstill: (what: String, title: String?, why: String)? {
+    /// Why nothing plays, if that is not how the listener wants it. Without a title: the queue does not go on.
+    var standstill: (title: String?, why: String)? {
         guard !isOnItsWay else { return nil }
-        if let queueTrouble { return ("The queue does not go on", nil, queueTrouble) }
+        if let queueTrouble { return (nil, queueTrouble) }
         guard !player.wantsPlay, let why = player.error, let item = player.item else { return nil }
-        return ("It does not play", item.title, why)
+        return (item.title, why)
     }
 
     /// What is wanted is not there.

@@ -29,7 +29,9 @@ public enum Clean {
     }
 
     /// A title in a sentence of ours: behind a long one nobody sees the rest.
-    public static func short(_ title: String) -> String { title.count > 60 ? "\(title.prefix(59))…" : title }
+    public static func short(_ title: String, limit: Int = 60) -> String {
+        title.count > limit ? "\(title.prefix(limit - 1))…" : title
+    }
 
     /// Some words of others among ours, which turn nothing around that stands behind them.
     public static func isolated(_ words: String) -> String { turns(words) ? "\u{2068}\(words)\u{2069}" : words }

@@ -122,7 +122,8 @@ struct Next: PlayerKey {
               dogear next
 
             From the last chapter it goes on to what waits in the queue. An item without chapters goes by the queue, and \
-            where that is empty too by a skip forward. The setting playback.next chooses.
+            where that is empty too by a skip forward. The setting playback.next chooses. Where nothing is next it says so \
+            and exits with 2.
             """)
     @OptionGroup var output: OutputOptions
 }

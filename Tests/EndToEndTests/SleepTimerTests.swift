@@ -201,6 +201,18 @@ import Testing
         }
     }
 
+    @Test func aShortTimerIsToldOfOnItsWay() async throws {
+        try await playing(at: "0") { house, _ in
+            let desk = try await FakeNotifications(on: house.bus.address)
+            try await house.done("sleep", "20s")
+            #expect(await desk.shown.isEmpty, "who has just set it needs no reminder")
+            let notice = try await eventually("a notification") { await desk.shown.first }
+            try await desk.choose("extend", of: notice.number)
+            try await house.status("later") { ($0.sleep?.left ?? 0) > 900 }
+            await desk.leave()
+        }
+    }
+
     @Test func whatCannotBeIsSaid() async throws {
         try await House.signedIn { house, _ in
             for goal in ["chapter", "item"] {
