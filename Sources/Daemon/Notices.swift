@@ -292,14 +292,15 @@ internal import Terminal
         }
         let isLonger = sleepLeft.map { left > $0 + .second } ?? true
         sleepLeft = left
-        if case .shown = sleep {
-        } else if isLonger {
-            sleep = .waiting(min(Self.sleepWarning, BookTime(microseconds: left.microseconds / 2)))
-        }
+        switch sleep {
         // While nothing plays it stands still.
-        if case .shown = sleep, left > Self.sleepWarning || !service.player.wantsPlay {
+        case .shown where left > Self.sleepWarning || !service.player.wantsPlay:
             notifier.withdraw(Subject.sleep)
             sleep = .waiting(Self.sleepWarning)
+        case .none,
+            .waiting where isLonger:
+            sleep = .waiting(min(Self.sleepWarning, BookTime(microseconds: left.microseconds / 2)))
+        case .shown, .waiting: break
         }
         guard case .waiting(let warning) = sleep, left <= warning, service.player.wantsPlay else { return }
         sleep = .shown

@@ -81,7 +81,7 @@ extension Player {
         max(lastMoment, BookTime(microseconds: part.duration.microseconds / 20))
     }
 
-    /// Such a request was made and not followed a moment ago.
+    /// The end of another part than this was asked for a moment ago.
     public func isDraggedOver(_ now: Moment) -> Bool {
         guard let draggedOver, turn != nil || draggedOver.isGoing(now) else { return false }
         return draggedOver.item != item?.id || draggedOver.part != part?.start
