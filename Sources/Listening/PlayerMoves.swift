@@ -81,6 +81,8 @@ extension Player {
     private mutating func beginOpening(play: Bool, turns: Bool, _ now: Moment) -> [Effect] {
         let turn: Turn? = turns ? turning ?? .cut : turning == .rolled ? .rolled : nil
         defer { self.turn = turn }
+        // Chosen, and not come to.
+        if !turns { draggedOver = nil }
         var effects: [Effect] = []
         if let item, phase != .stopped {
             effects = lastWords(.stop, now)

@@ -157,6 +157,10 @@ import Testing
         let there = desk.player.part!.duration
         #expect(desk.send(.setPartPosition(there)) == [])
         #expect(desk.position == 7)
+        // What is chosen is no end's doing.
+        desk.open(emma)
+        desk.send(.setPartPosition(.seconds(60)))
+        #expect(desk.position == 60)
     }
 
     @Test func playAtTheVeryEndOfWhatNothingFollowsIsHeard() {
