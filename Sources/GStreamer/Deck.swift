@@ -56,8 +56,6 @@ actor Deck {
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
-    /// Of the load before.
-    private var kept: KeptOutput?
 
     init(
         sink: String, shelf: any ByteShelf, patience: Double, queue: OrderQueue,
@@ -80,9 +78,9 @@ actor Deck {
     private func perform(_ order: Order) {
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
-            let mixed = leave()
+            let mixed = close()
             start(needle, at: place, rate: rate, volume: mixed ?? volume, sound)
-        case .unload: leave()
+        case .unload: close()
         case .volume(let volume): turn?.set(volume: volume)
         case .fade(let load, let fading): turn(of: load)?.fade(fading)
         case .sound(let sound): turn?.set(sound)
@@ -94,11 +92,10 @@ actor Deck {
     }
 
     /// - Returns: the mixer's volume, where that is not the one last set.
-    @discardableResult private func leave() -> Double? {
-        guard let turn else { return nil }
-        defer { self.turn = nil }
-        let mixed = turn.followMixer()
-        kept = turn.leave()
+    @discardableResult private func close() -> Double? {
+        defer { turn = nil }
+        let mixed = turn?.followMixer()
+        turn?.close()
         return mixed
     }
 
@@ -108,11 +105,10 @@ actor Deck {
         guard !needle.reel.tracks.isEmpty else {
             return report(EngineReport(load, .failed(.other(reason: "there is nothing in it to play"))))
         }
-        defer { kept = nil }
         do {
             let turn = try Turn(
                 needle: needle, sink: sink, shelf: shelf, patience: patience, rate: rate, volume: volume,
-                kept: kept, report: report, naps: Self.naps,
+                report: report, naps: Self.naps,
                 post: { [weak queue] note, stamp in queue?.add(.note(load, note, stamp: stamp)) })
             self.turn = turn
             turn.set(sound)

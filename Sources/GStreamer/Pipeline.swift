@@ -501,33 +501,23 @@ final class Pipeline {
     /// Seconds.
     private static let closingLimit = 1
 
-    /// Stops it, waits until none of its threads runs, or it is silent at least, frees it. Once.
+    /// Stops it, waits until none of its threads runs, frees it. Once.
     ///
     /// A sound server that does not answer holds its threads up, for half a minute at a time. The gstreamer thread does
     /// not wait for that, and the pipeline is freed when it is over.
-    /// - Parameters:
-    ///   - isHeldUp: it is known to be.
-    ///   - output: until that is let go of it only stands, silent.
-    func close(isHeldUp: Bool = false, keeping output: KeptOutput? = nil) {
+    /// - Parameter isHeldUp: it is known to be.
+    func close(isHeldUp: Bool = false) {
         guard !isClosed else { return }
         closed.withLock { $0 = true }
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
         let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
-        let isSilent = Monitor(false)
+        let isFree = Monitor(false)
         let free: @Sendable () -> Void = {
-            if let output {
-                remains.stand()
-                isSilent.change { $0 = true }
-                output.keep()
-            }
             remains.free()
-            isSilent.change { $0 = true }
+            isFree.change { $0 = true }
         }
-        guard onOwnThread(free) else {
-            output?.letGo()
-            return free()
-        }
-        if !isHeldUp { _ = isSilent.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
+        guard onOwnThread(free) else { return free() }
+        if !isHeldUp { _ = isFree.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
     }
 
     deinit { close() }
@@ -539,8 +529,6 @@ private struct Remains: @unchecked Sendable {  // nobody else has it any more
     let sink: Element
     let parts: [Element]
     let ears: Ears
-
-    func stand() { gst_element_set_state(playbin, GST_STATE_PAUSED) }
 
     func free() {
         Pipeline.lower(playbin, to: GST_STATE_NULL)

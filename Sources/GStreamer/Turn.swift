@@ -106,8 +106,6 @@ final class Turn {
     var awaitsDisk = false
     var looking: ThreadTimer?
     var isFading = false
-    /// Of the load before this one: until this has its own.
-    private var kept: KeptOutput?
     /// Messages with an older stamp are about what was before.
     var since: UInt64 = 0
     /// Of the file that is open.
@@ -115,14 +113,12 @@ final class Turn {
 
     init(
         needle: Needle, sink: String, shelf: any ByteShelf, patience: Double, rate: Double, volume: Double,
-        kept: KeptOutput? = nil,
         report: @escaping @Sendable (EngineReport) -> Void, naps: Sleep,
         post: @escaping @Sendable (Note, UInt64) -> Void
     ) throws(EngineFailure) {
         load = needle.load
         self.needle = needle
         openingLimit = patience
-        self.kept = kept
         self.report = report
         self.naps = naps
         self.post = post
@@ -133,18 +129,7 @@ final class Turn {
         needle.attach(pipeline.outlet, crate)
     }
 
-    /// Closes it; another load may follow.
-    /// - Returns: for that one.
-    func leave() -> KeptOutput? {
-        let older = kept.flatMap { $0.isKept ? $0 : nil }
-        kept = nil
-        let own = older == nil && pipeline.loudness.isServed ? KeptOutput() : nil
-        close(keeping: own)
-        return older ?? own
-    }
-
-    func close(isHeldUp: Bool = false, keeping output: KeptOutput? = nil) {
-        letGoOfKept()
+    func close(isHeldUp: Bool = false) {
         patience?.cancel()
         looking?.cancel()
         resting?.cancel()
@@ -155,13 +140,8 @@ final class Turn {
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
-        pipeline.close(isHeldUp: isHeldUp, keeping: output)
+        pipeline.close(isHeldUp: isHeldUp)
         crate.close()
-    }
-
-    private func letGoOfKept() {
-        kept?.letGo()
-        kept = nil
     }
 
     /// Nothing waits for bytes any more, so that nothing holds up the pipeline.
@@ -362,7 +342,6 @@ final class Turn {
         isRecounted = isElsewhere(spot)
         if isRecounted { return move(to: spot, for: purpose, isFresh: isFresh) }
         phase = .steady
-        letGoOfKept()
         isSlow = false
         begun = nil
         insistOnVolume()
