@@ -18,14 +18,12 @@ extension Service: @LoopActor ControlFace {
                     ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
             }
             let before = goings
-            let (why, sleep) = (event == .next ? whyNothingIsNext : nil, player.sleep)
             willAnswer()
-            send(event)
+            let isDone = carryOut(event)
             let number = goings
             guard number != before else {
                 answered()
-                // A key in the night is also a sign of being awake.
-                if let why, player.sleep == sleep {
+                if event == .next, !isDone, let why = whyNothingIsNext {
                     return reply.fail(ControlError(.notFound, "nothing is next: \(why)").busError)
                 }
                 return reply([.string(json(statusReport()))])

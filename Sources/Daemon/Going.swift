@@ -114,8 +114,8 @@ extension Service {
         return isHeeded
     }
 
-    /// Behind an end nothing of what was heard can be moved in: who tried sees where it stands.
-    /// Nor of what was dragged over.
+    /// Behind an end nothing of what was heard can be moved in, nor is what a bar was dragged over: who tried sees where it
+    /// stands.
     func recallPlace(after event: Player.Event) {
         if event.isMove, player.turning != nil || player.isDraggedOver(time.now) { recallPlace() }
     }

@@ -45,9 +45,7 @@ extension Service {
     /// Keeps another device's place under its own time, and nothing older is told to the server.
     func took(_ place: Place) {
         told = place
-        borrowed[place.item] = place
-        store.post(.place(place))
-        wrote(place)
+        borrow(place)
         log.info("another device went on", metadata: ["item": "\(place.item)", "to": "\(place.position.seconds)"])
         sync { $0.outdone(by: place, time.now) }
     }
@@ -186,7 +184,6 @@ extension Service {
         Task { @LoopActor in
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
             for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
-                // For who looks it up without a network.
                 guard let own = known[place.item], self.isNews(place, to: own) else { continue }
                 self.take(place, over: own)
             }
@@ -198,6 +195,10 @@ extension Service {
         if !isServers(own), own.duration <= .zero || own.position < own.duration {
             keep(.device, of: place.item, from: own.position, to: place.position)
         }
+        borrow(place)
+    }
+
+    private func borrow(_ place: Place) {
         borrowed[place.item] = place
         store.post(.place(place))
         wrote(place)

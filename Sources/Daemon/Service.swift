@@ -214,9 +214,12 @@ internal import Store
         send(.report(report))
     }
 
-    func send(_ event: Player.Event) {
+    func send(_ event: Player.Event) { _ = carryOut(event) }
+
+    /// - Returns: false if nothing came of it.
+    func carryOut(_ event: Player.Event) -> Bool {
         if event == .stop { wishes += 1 }
-        if heedWhileGoing(event) || heedWhileFinding(event) { return }
+        if heedWhileGoing(event) || heedWhileFinding(event) { return true }
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
@@ -235,6 +238,7 @@ internal import Store
         notices?.lookAtSleep()
         notices?.lookAtTrouble()
         announceNews()
+        return !effects.isEmpty
     }
 
     /// Who asked is told what goes wrong: until ``answered(isRead:)`` nobody else is.

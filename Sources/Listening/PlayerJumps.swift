@@ -5,7 +5,7 @@ extension Player {
     /// A rewind asked again within this much of a chapter's start goes on into the one before.
     static let rewindLimit = BookTime.second
 
-    private var spot: BookTime { target ?? place }
+    var spot: BookTime { target ?? place }
 
     mutating func next(_ now: Moment) -> [Effect] {
         guard let item, canGoNext else { return [] }

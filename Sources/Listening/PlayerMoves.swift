@@ -218,13 +218,15 @@ extension Player {
 
     mutating func resume(_ now: Moment) -> [Effect] {
         let rewind = resumeRewind(now)
+        let end = spot
         let back = endRewind()
         phase = .playing
         count(now)
         resumedAt = now.monotonic
         error = nil
-        guard let goal = back?.goal ?? rewind else { return [.start(load)] }
-        return (back?.effects ?? []) + [.seek(load, to: goal), .start(load), .seeked]
+        guard let item, let goal = back ?? rewind else { return [.start(load)] }
+        let jumped: [Effect] = back.map { [.jumped(item.id, from: end, to: $0, .begin)] } ?? []
+        return jumped + [.seek(load, to: goal), .start(load), .seeked]
     }
 
     mutating func pause(_ now: Moment) -> [Effect] {
@@ -289,14 +291,9 @@ extension Player {
     }
 
     /// The very end of what nothing follows would be over before anybody saw that it plays: as from where it is stopped.
-    private mutating func endRewind() -> (goal: BookTime, effects: [Effect])? {
+    private mutating func endRewind() -> BookTime? {
         guard let item, !lineup.hasNext, lineup.loop == .off else { return nil }
-        let here = target ?? place
-        let goal = item.reachable(here)
-        guard goal < here else { return nil }
-        target = goal
-        landed = nil
-        return (goal, [.jumped(item.id, from: here, to: goal, .begin)])
+        return rewind(to: item.reachable(spot))
     }
 
     /// How far to go back after a pause: the longer it was, the more; never past the start of the chapter.
@@ -311,9 +308,12 @@ extension Player {
         case ..<3600: rewind = .seconds(10)
         default: rewind = .seconds(30)
         }
-        let here = target ?? place
-        let goal = max(part.start, here - rewind)
-        guard goal < here else { return nil }
+        return self.rewind(to: max(part.start, spot - rewind))
+    }
+
+    /// - Returns: nil if it is there, or before.
+    private mutating func rewind(to goal: BookTime) -> BookTime? {
+        guard goal < spot else { return nil }
         target = goal
         landed = nil
         return goal

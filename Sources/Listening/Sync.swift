@@ -198,7 +198,7 @@ public struct Sync: Sendable {
         let effects = retire()
         guard let account = item.account else { return effects }
         lanes[account]?.isSignedOut = false
-        let isStill = !mayStillMove(item)
+        let mayStillMove = mayStillMove(item)
         live = Stretch(
             id: session, item: item, started: serverNow, startPlace: place, duration: duration, delivery: .open)
         listened[item] = max(listened[item] ?? .min, serverNow)
@@ -206,14 +206,14 @@ public struct Sync: Sendable {
         reached[session] = now.sinceStart
         taken = nil
         // Begun elsewhere on purpose: the server is told, however short the listening.
-        live?.sentPlace = serverPlace.map { isStill ? $0 : .unknown }
+        live?.sentPlace = serverPlace.map { mayStillMove ? .unknown : $0 }
         return effects + [.save(live!)] + pump(now)
     }
 
     /// Whether what was said before may yet take the server elsewhere, be it the older word: it compares no dates of what an
     /// open session is told, nor of a command.
     private func mayStillMove(_ item: ItemID) -> Bool {
-        writes[item].map { $0.refusal == nil } ?? false
+        owes(item)
             || waiting.values.contains { $0.item == item && $0.delivery == .open && $0.isUnsent }
     }
 

@@ -52,10 +52,14 @@ struct Opening {
     /// it when it is closed.
     static func keepLog(of old: DatabaseQueue) throws {
         try old.writeWithoutTransaction { db in
-            var keeps: Int32 = 1
-            let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+            let code = keepLog(of: db.sqliteConnection)
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
+    }
+
+    private static func keepLog(of connection: OpaquePointer?) -> Int32 {
+        var keeps: Int32 = 1
+        return sqlite3_file_control(connection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
     }
 
     /// Read through what SQLite has open: to open and close the file besides would take its locks away, all of the process.
@@ -137,10 +141,9 @@ struct Opening {
     func checkpoint() -> Bool {
         var db: OpaquePointer?
         defer { sqlite3_close(db) }
-        var keeps: Int32 = 1
         // SQLite looks for a log only when it reads.
         return sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK
-            && sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps) == SQLITE_OK
+            && Self.keepLog(of: db) == SQLITE_OK
             && sqlite3_exec(db, "PRAGMA schema_version", nil, nil, nil) == SQLITE_OK
             && sqlite3_wal_checkpoint_v2(db, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) == SQLITE_OK
     }
