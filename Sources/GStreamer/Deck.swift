@@ -56,6 +56,12 @@ actor Deck {
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
+    /// Of a load before.
+    private var kept: KeptOutput?
+    /// Until it has been kept long enough where nothing follows.
+    private var keeping: ThreadTimer?
+    /// A server looks for so long whether something more comes before it puts the device to sleep.
+    private static let longestKept = Duration.seconds(5)
 
     init(
         sink: String, shelf: any ByteShelf, patience: Double, queue: OrderQueue,
@@ -68,6 +74,9 @@ actor Deck {
         self.report = report
     }
 
+    /// What it holds ends on its thread: see ``KeptOutput``.
+    isolated deinit {}
+
     /// From any thread: there is something in the queue.
     nonisolated func wake() { Self.thread.run { self.assumeIsolated { $0.run() } } }
 
@@ -78,25 +87,55 @@ actor Deck {
     private func perform(_ order: Order) {
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
-            let mixed = close()
+            let mixed = leave()
             start(needle, at: place, rate: rate, volume: mixed ?? volume, sound)
-        case .unload: close()
+        case .unload: leave()
         case .volume(let volume): turn?.set(volume: volume)
         case .fade(let load, let fading): turn(of: load)?.fade(fading)
         case .sound(let sound): turn?.set(sound)
         case .play(let load, let playing): turn(of: load)?.set(playing: playing)
         case .seek(let load, let place, let aim): turn(of: load)?.seek(to: place, aim: aim)
         case .rate(let load, let rate): turn(of: load)?.set(rate: rate)
-        case .note(let load, let note, let stamp): turn(of: load)?.hear(note, stamp: stamp)
+        case .note(let load, let note, let stamp):
+            turn(of: load)?.hear(note, stamp: stamp)
+            letGoOfKept()
         }
     }
 
     /// - Returns: the mixer's volume, where that is not the one last set.
-    @discardableResult private func close() -> Double? {
-        defer { turn = nil }
-        let mixed = turn?.followMixer()
-        turn?.close()
+    @discardableResult private func leave() -> Double? {
+        guard let turn else { return nil }
+        defer { self.turn = nil }
+        let mixed = turn.followMixer()
+        if kept == nil, turn.output == .open, turn.pipeline.loudness.isServed {
+            keep(turn.leave())
+        } else {
+            turn.close()
+        }
         return mixed
+    }
+
+    private func keep(_ output: KeptOutput?) {
+        kept = output
+        guard output != nil else { return }
+        keeping = Self.naps.timer(after: Self.longestKept) { [weak self] in
+            self?.assumeIsolated {
+                $0.keeping = nil
+                $0.letGoOfKept()
+            }
+        }
+    }
+
+    /// Not while another is being opened: see ``KeptOutput``.
+    private func letGoOfKept() {
+        guard kept != nil else { return }
+        switch turn?.output ?? .none {
+        case .opening: return
+        case .none: if keeping != nil { return }
+        case .open: keeping?.cancel()
+        }
+        keeping = nil
+        kept = nil
     }
 
     private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double, _ sound: SoundOptions) {

@@ -40,6 +40,17 @@ final class Turn {
         static func seek(aim: Int) -> Purpose { Purpose(aim: aim) }
     }
 
+    /// What there is of the output.
+    enum Output { case opening, open, none }
+
+    var output: Output {
+        switch phase {
+        case .finding, .waking, .opening, .seeking: .opening
+        case .steady, .ended: .open
+        case .failed: .none
+        }
+    }
+
     let load: LoadID
     let needle: Needle
     let pipeline: Pipeline
@@ -129,7 +140,12 @@ final class Turn {
         needle.attach(pipeline.outlet, crate)
     }
 
-    func close(isHeldUp: Bool = false) {
+    func close(isHeldUp: Bool = false) { close { $0.close(isHeldUp: isHeldUp) } }
+
+    /// Closes it, but for its part of the sound server: see ``Pipeline/leave()``.
+    func leave() -> KeptOutput? { close { $0.leave() } }
+
+    private func close<Result>(_ end: (Pipeline) -> Result) -> Result {
         patience?.cancel()
         looking?.cancel()
         resting?.cancel()
@@ -140,8 +156,8 @@ final class Turn {
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
-        pipeline.close(isHeldUp: isHeldUp)
-        crate.close()
+        defer { crate.close() }
+        return end(pipeline)
     }
 
     /// Nothing waits for bytes any more, so that nothing holds up the pipeline.
