@@ -134,6 +134,11 @@ final class Ears: Sendable {
     private static let longestHole: Int32 = 3000
 
     func removed(_ element: Element) {
+        // playbin takes it for a later file again, and may bring it up before it says for which: see
+        // ``Complaint/isOfNoFile``. Better with none than with one that was heard.
+        if dogear_factory_name(element).map({ String(cString: $0) }) == "uridecodebin" {
+            dogear_set_string(element, "uri", nil)
+        }
         guard dogear_is_sink(element) != 0 else { return }
         outlet.removed(element)
         loudness.removed(element)

@@ -36,6 +36,10 @@ extension Complaint {
     /// The device of a sink belongs to another program.
     var isBusy: Bool { domain == .resource && code == Resource.busy }
 
+    /// playbin (1.22) puts in what reads the next file first, and then says which: a play or pause of that moment brings it up
+    /// with none.
+    var isOfNoFile: Bool { origin == .uridecodebin && domain == .resource && code == Resource.notFound }
+
     var reason: String {
         switch (origin, domain, code) {
         case (.file, .resource, Resource.notFound): "the file is no longer there"

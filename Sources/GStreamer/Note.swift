@@ -82,7 +82,7 @@ enum Note: Sendable {
 /// An error message. Its debug text stays behind: it has addresses in it.
 struct Complaint: Sendable, Hashable {
     enum Domain: Sendable, Hashable { case core, library, resource, stream, other }
-    enum Origin: Sendable, Hashable { case sink, file, faad, other }
+    enum Origin: Sendable, Hashable { case sink, file, uridecodebin, faad, other }
 
     let domain: Domain
     let code: Int
@@ -132,6 +132,7 @@ struct Complaint: Sendable, Hashable {
         } else {
             switch dogear_factory_name(source).map({ String(cString: $0) }) {
             case "filesrc": origin = .file
+            case "uridecodebin": origin = .uridecodebin
             case "faad": origin = .faad
             default: origin = .other
             }

@@ -113,6 +113,8 @@ final class Turn {
     var vigil = Vigil()
     /// It has waited as long as it is to, and once more for an output that answers since a moment ago.
     var isLastWait = false
+    /// Because it was brought up with no file; until it has arrived.
+    var isOpenedAgain = false
     /// A file that is to be opened is being looked at.
     var awaitsDisk = false
     var looking: ThreadTimer?
@@ -248,6 +250,10 @@ final class Turn {
             // What is closed in the middle of a seek complains of that.
             guard stamp >= openedAt else { return }
             if complaint.origin == .faad, Library.doWithoutFaad() { return openAgain() }
+            if complaint.isOfNoFile, !isOpenedAgain {
+                isOpenedAgain = true
+                return openAgain()
+            }
             if isToBeHeardOut {
                 post(.heardOut(complaint), after: .milliseconds(100))
                 return
@@ -359,6 +365,7 @@ final class Turn {
         if isRecounted { return move(to: spot, for: purpose, isFresh: isFresh) }
         phase = .steady
         isSlow = false
+        isOpenedAgain = false
         begun = nil
         insistOnVolume()
         pendingSeek = nil

@@ -82,7 +82,7 @@ extension Turn {
         open(needle.reel.spot(at: min(here, place)), for: .goBack)
     }
 
-    /// With another decoder.
+    /// Where it is, or is on its way to.
     func openAgain() {
         switch phase {
         case .opening(let spot, let purpose), .seeking(let spot, let purpose): open(spot, for: purpose)

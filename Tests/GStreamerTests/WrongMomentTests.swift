@@ -103,6 +103,35 @@ import Testing
         server.stop()
     }
 
+    /// As playbin has it for a moment, when it has put in what reads the next file.
+    @Test func whatIsBroughtUpWithNoFileIsOpenedAgain() async throws {
+        let rig = try Rig(try threeParts("flac"), at: .seconds(2))
+        try await rig.go(until: .ready(at: .seconds(2)))
+        let playbin = rig.turn.pipeline.outlet.pipeline.element
+        let bin = UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self)
+        let bare = try #require(gst_element_factory_make("uridecodebin", nil))
+        gst_object_ref(bare)
+        gst_bin_add(bin, bare)
+        rig.turn.set(playing: true)
+        let (note, stamp) = try await eventually("the complaint") {
+            while let (note, stamp) = rig.next() {
+                if case .complaint = note { return (note, stamp) }
+                rig.turn.hear(note, stamp: stamp)
+            }
+            return nil
+        }
+        gst_element_set_state(bare, GST_STATE_NULL)
+        gst_bin_remove(bin, bare)
+        gst_object_unref(bare)
+        rig.turn.hear(note, stamp: stamp)
+        try await until("the sound") {
+            if let (note, stamp) = rig.next() { rig.turn.hear(note, stamp: stamp) }
+            return rig.needle.position.map { $0 > .seconds(2.2) } ?? false
+        }
+        #expect(rig.reports.all.map(\.word) == [.ready(at: .seconds(2))])
+        rig.turn.close()
+    }
+
     @Test func whatHasFailedIsAskedNothing() async throws {
         let rig = try Rig(try threeParts("flac"), at: .second)
         try await rig.go(until: .ready(at: .second))
