@@ -38,6 +38,7 @@ extension Service {
                 let age = serverNow(of: place.item, at: time.now) - place.updated
                 if age > ShelfClient.longestWay { store.post(.answered(place.item)) }
             }
+            borrowed = try await store.borrowed().merging(borrowed) { _, later in later }
             let stretches = try await store.stretches()
             let places = try await store.places(of: stretches.map(\.item))
             for stretch in stretches {

@@ -184,8 +184,10 @@ extension Service {
         Task { @LoopActor in
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
             for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
-                guard let own = known[place.item], self.isNews(place, to: own) else { continue }
-                self.take(place, over: own)
+                guard var own = known[place.item] else { continue }
+                // Another word may have been taken over since the journal was read.
+                if let taken = self.borrowed[place.item], taken.updated >= own.updated { own = taken }
+                if self.isNews(place, to: own) { self.take(place, over: own) }
             }
         }
     }
@@ -200,7 +202,7 @@ extension Service {
 
     private func borrow(_ place: Place) {
         borrowed[place.item] = place
-        store.post(.place(place))
+        store.post(.borrowed(place))
         wrote(place)
     }
 }

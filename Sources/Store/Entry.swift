@@ -5,6 +5,8 @@ public import Listening
 public enum Entry: Hashable, Sendable {
     /// A place as a server told it: when the item was last played here stays as it is.
     case place(Place)
+    /// The same where another device went on: see ``Store/borrowed()``.
+    case borrowed(Place)
     /// A place reached by playing here, at this time of this computer's clock in milliseconds since 1970.
     case played(Place, at: Int64)
     case stretch(Stretch)
@@ -39,7 +41,8 @@ public enum Entry: Hashable, Sendable {
 
     func write(to db: Database) throws {
         switch self {
-        case .place(let place): try Self.write(place, played: nil, to: db)
+        case .place(let place): try Self.write(place, to: db)
+        case .borrowed(let place): try Self.write(place, isServers: true, to: db)
         case .played(let place, let at): try Self.write(place, played: at, to: db)
         case .stretch(let stretch): try Self.write(stretch, to: db)
         case .removeStretch(let id): try db.run("DELETE FROM stretches WHERE id = ?", [id])
@@ -95,20 +98,24 @@ public enum Entry: Hashable, Sendable {
     }
 
     /// What is played now was played last, although the clock was ahead as another was played.
-    private static func write(_ place: Place, played: Int64?, to db: Database) throws {
+    private static func write(
+        _ place: Place, played: Int64? = nil, isServers: Bool = false, to db: Database
+    ) throws {
         try db.run(
             """
-            INSERT INTO places (item, position, duration, isFinished, updated, played)
+            INSERT INTO places (item, position, duration, isFinished, updated, played, isServers)
             VALUES (?1, ?2, ?3, ?4, ?5, max(?6, coalesce((
                 SELECT min(played, \(Int64.max - 1)) + 1 FROM places WHERE played IS NOT NULL AND item <> ?1
-                ORDER BY played DESC LIMIT 1), 0)))
-            ON CONFLICT (item) DO UPDATE SET position = excluded.position, duration = excluded.duration,
-                isFinished = excluded.isFinished, updated = excluded.updated,
-                played = coalesce(excluded.played, played)
+                ORDER BY played DESC LIMIT 1), 0)), ?7)
+            ON CONFLICT (item) DO UPDATE SET
+                isServers = excluded.isServers OR isServers AND (position, isFinished, updated)
+                    = (excluded.position, excluded.isFinished, excluded.updated),
+                position = excluded.position, duration = excluded.duration, isFinished = excluded.isFinished,
+                updated = excluded.updated, played = coalesce(excluded.played, played)
             """,
             [
                 place.item.description, place.position.microseconds, place.duration.microseconds, place.isFinished,
-                place.updated, played,
+                place.updated, played, isServers,
             ])
     }
 
@@ -207,7 +214,7 @@ public enum Entry: Hashable, Sendable {
     /// A later entry of the same subject makes an earlier one that could not be written superfluous. Moves add up.
     var subject: String? {
         switch self {
-        case .place(let place): "place \(place.item)"
+        case .place(let place), .borrowed(let place): "place \(place.item)"
         case .played(let place, _): "played \(place.item)"
         case .stretch(let stretch): "stretch \(stretch.id)"
         case .removeStretch(let id): "stretch \(id)"
@@ -232,7 +239,7 @@ public enum Entry: Hashable, Sendable {
 
     var isPlace: Bool {
         switch self {
-        case .place, .played: true
+        case .place, .borrowed, .played: true
         default: false
         }
     }

@@ -51,6 +51,14 @@ extension Store {
         }
     }
 
+    /// Those to which another device moved the item, and at which nothing has happened to it here since.
+    public func borrowed() async throws(StoreError) -> [ItemID: Place] {
+        try await perform { db in
+            let places = try Row.fetchAll(db.kept("SELECT * FROM places WHERE isServers = 1")).compactMap(Place.init)
+            return Dictionary(places.map { ($0.item, $0) }) { first, _ in first }
+        }
+    }
+
     /// What was listened to last here, finished or not. Places that only a server told do not count.
     public func lastPlayed() async throws(StoreError) -> Played? { try await recent(limit: 1).first }
 

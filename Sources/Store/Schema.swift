@@ -14,6 +14,7 @@ enum Schema {
         migrator.registerMigration("v5") { try $0.execute(sql: v5) }
         migrator.registerMigration("v6") { try $0.execute(sql: v6) }
         migrator.registerMigration("v7") { try $0.execute(sql: v7) }
+        migrator.registerMigration("v8") { try $0.execute(sql: v8) }
         return migrator
     }()
 
@@ -104,6 +105,9 @@ enum Schema {
 
     /// The queue knows what was played before: -1, the present one: 0, and what waits: 1.
     private static let v7 = "ALTER TABLE queue ADD COLUMN stand INTEGER NOT NULL DEFAULT 1"
+
+    /// A place may be where another device left the item: not where the listener left it here.
+    private static let v8 = "ALTER TABLE places ADD COLUMN isServers INTEGER NOT NULL DEFAULT 0"
 
     /// What the history holds at most.
     static let historyRows = 5000

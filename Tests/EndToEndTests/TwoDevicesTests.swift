@@ -45,9 +45,12 @@ import Testing
     }
 
     /// The way back to a place that another device's took the place of. What is heard and told does not wait for the disk.
-    private func isKept(_ place: Double, in house: House) async throws {
+    private func isKept(
+        _ place: Double, by causes: [Player.JumpCause] = [.device], in house: House
+    ) async throws {
         try await eventually("\(place) to be kept") {
-            try await moves(house).contains { $0.cause == .device && abs($0.from.seconds - place) < 0.5 } ? true : nil
+            try await moves(house).contains { causes.contains($0.cause) && abs($0.from.seconds - place) < 0.5 }
+                ? true : nil
         }
     }
 
@@ -185,7 +188,8 @@ import Testing
             house.server.restart()
             goOnElsewhere(house, to: 70, later: 0)
             if isRestart { try await house.done("restart") } else { try await house.done("seek", "40") }
-            try await isKept(70, in: house)
+            // It may have been told of the other's before all the same: then it was there that this led away from.
+            try await isKept(70, by: [.device, .restart, .seek], in: house)
             try await house.progress("as was said") { $0.currentTime == (isRestart ? 0 : 40) }
         }
     }
@@ -382,6 +386,36 @@ import Testing
                 abs(($0.currentTime ?? 0) - left) < 0.5 && $0.isFinished != true
             }
             try await isKept(left, in: house)
+        }
+    }
+
+    /// Where another device left it is not where the listener left it here: there is no way back to that, today or tomorrow.
+    @Test func onlyAPlaceOfOursIsKeptForUndo() async throws {
+        try await House.signedIn { house, daemon in
+            let left = try await playAndPause(house)
+            try await house.status("sent") { $0.unsent == 0 }
+            try await house.done("play", "three rooms")
+            try await house.status("a while later") { $0.item?.title != "Tidebook" && $0.position > 4 }
+            try await house.done("pause")
+            try await isTaken(55, in: house)
+            try await isTaken(65, in: house)
+            daemon.send(SIGTERM)
+            #expect(await daemon.end() == 0)
+            try await house.daemon()
+            try await isTaken(75, in: house)
+            let kept = try await moves(house).filter { $0.cause == .device }
+            #expect(kept.count == 1 && abs((kept.first?.from.seconds ?? 0) - left) < 0.5, "\(kept)")
+        }
+    }
+
+    /// From another device, while something else is loaded. Said until it is heard: the live connection may not be up.
+    private func isTaken(_ place: Int, in house: House) async throws {
+        try await eventually("\(place) to be known") {
+            goOnElsewhere(house, to: place, later: place * 1000)
+            let store = try Store.open(at: "\(house.state)/state.sqlite") { _ in }
+            return try await store.recentPlaces(limit: 9).contains {
+                $0.item.description.hasSuffix(Library.book) && $0.position == .seconds(Double(place))
+            } ? true : nil
         }
     }
 

@@ -35,6 +35,20 @@ import Testing
         }
     }
 
+    @Test func aPlaceIsBorrowedUntilTheItemIsMovedHere() async throws {
+        try await withStore { store throws in
+            let theirs = place(emma, 30, updated: 99)
+            try await store.write(.played(place(emma, 10), at: 5), .borrowed(theirs))
+            try await store.write(.played(place(ulysses, 1), at: 6))
+            #expect(try await store.borrowed() == [emma: theirs])
+            // Said once more, as when it is opened.
+            try await store.write(.place(theirs))
+            #expect(try await store.borrowed() == [emma: theirs])
+            try await store.write(.played(place(emma, 31, updated: 100), at: 7))
+            #expect(try await store.borrowed().isEmpty)
+        }
+    }
+
     @Test func aPlaceFromTheServerDoesNotCountAsPlayed() async throws {
         try await withStore { store throws in
             try await store.write(.item(item(emma)), .item(item(ulysses, "Ulysses")))
