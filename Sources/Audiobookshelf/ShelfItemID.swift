@@ -6,8 +6,6 @@ public struct ShelfItemID: Hashable, Sendable {
     public let item: String
     public let episode: String?
 
-    public static let source = "abs"
-
     /// - Returns: nil where a part is empty or holds anything but letters, digits, `-` and `_`: parts become parts of urls.
     public init?(account: String, item: String, episode: String? = nil) {
         guard Self.isPart(account), Self.isPart(item), episode.map(Self.isPart) ?? true else { return nil }
@@ -17,7 +15,7 @@ public struct ShelfItemID: Hashable, Sendable {
     }
 
     public init?(_ id: ItemID) {
-        guard id.source == Self.source else { return nil }
+        guard id.isOfShelf else { return nil }
         let parts = id.key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         guard parts.count == 2 || parts.count == 3 else { return nil }
@@ -25,7 +23,7 @@ public struct ShelfItemID: Hashable, Sendable {
     }
 
     public var id: ItemID {
-        ItemID(source: Self.source, key: [account, item, episode].compactMap { $0 }.joined(separator: "/"))
+        ItemID(source: ItemID.shelf, key: [account, item, episode].compactMap { $0 }.joined(separator: "/"))
     }
 
     private static func isPart(_ text: String) -> Bool {

@@ -26,8 +26,8 @@ extension Service {
     /// What the servers know goes by their order; files that were listened to since then come before it, others behind.
     private func continued(_ rows: [CatalogueSnapshot.Row]) -> [Item] {
         guard !rows.isEmpty else { return begun.items }
-        let first = begun.items.prefix { $0.id.source != "abs" }
-        let others = begun.items.dropFirst(first.count).filter { $0.id.source != "abs" }
+        let first = begun.items.prefix { !$0.id.isOfShelf }
+        let others = begun.items.dropFirst(first.count).filter { !$0.id.isOfShelf }
         let known = items(rows).filter { !begun.finished.contains($0.id) }
         return Array((first + known + others).prefix(Self.choiceLimit))
     }

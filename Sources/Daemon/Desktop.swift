@@ -144,7 +144,7 @@ enum Address: Hashable {
         case "dogear":
             var text = uri[uri.index(after: colon)...]
             if text.hasPrefix("//") { text = text.dropFirst(2) }
-            guard let id = text.removingPercentEncoding.flatMap(ItemID.init), id.source == "abs" || id.source == "file"
+            guard let id = text.removingPercentEncoding.flatMap(ItemID.init), id.isOfShelf || id.source == "file"
             else {
                 throw ControlError(
                     .usage, "that names no item; write dogear: and an item's id, as 'dogear list --ids' shows it")

@@ -46,7 +46,7 @@ extension Service {
         let isFilling = index?.isBusy == true
         report.items += here.filter { played in
             let id = played.item.id
-            let isMeant = id.source != "abs" || isFilling && shelves.accounts.contains { $0.id == id.account }
+            let isMeant = !id.isOfShelf || isFilling && shelves.accounts.contains { $0.id == id.account }
             return isMeant && !known.contains(id.description)
         }.map { ItemRow($0) }
         return report
@@ -82,9 +82,9 @@ extension Service {
         if what.contains("://") || what.hasPrefix("dogear:"), case .item(let id) = try Address(what) {
             return try await candidates("\(id)")
         }
-        if let id = ItemID(what), ["abs", "file", "url"].contains(id.source) {
+        if let id = ItemID(what), [ItemID.shelf, "file", "url"].contains(id.source) {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
-            guard id.source == "abs" else {
+            guard id.isOfShelf else {
                 throw ControlError(.notFound, "nothing that was played here is called '\(id)'; play it by its path")
             }
             if let index, let found = try? await index.catalogue.row(id) { return [row(found)] }
@@ -101,13 +101,13 @@ extension Service {
     private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
         let wanted = Words.asked(text)
         let (played, meant) = await playedHere(wanted)
-        let here = played.filter { $0.item.id.source != "abs" }.map { ItemRow($0) }
+        let here = played.filter { !$0.item.id.isOfShelf }.map { ItemRow($0) }
         guard shelves.hasAccounts else {
             if here.isEmpty { throw await nothingHere(text) }
             return (ListReport(items: Array(here.prefix(limit)), total: here.count), meant)
         }
         guard let index else {
-            let titled = played.filter { $0.item.id.source == "abs" }.map { ItemRow($0) }
+            let titled = played.filter { $0.item.id.isOfShelf }.map { ItemRow($0) }
             var report = try await asked(
                 { () async throws(ControlError) in try await self.signedIn().search(text, limit: limit) },
                 orKnown: { titled.isEmpty ? nil : ListReport(items: titled) })
@@ -147,11 +147,11 @@ extension Service {
     /// - Returns: also the words that fit, where those wanted were mistyped.
     func playedHere(_ wanted: [String]) async -> (played: [Played], words: [String]) {
         let withoutIndex = index == nil && shelves.hasAccounts
-        let played = await playedHere(limit: 200).filter { withoutIndex || $0.item.id.source != "abs" }
+        let played = await playedHere(limit: 200).filter { withoutIndex || !$0.item.id.isOfShelf }
         func fitting(_ words: [String]) -> [Played] {
             played.filter {
                 let row = ItemRow($0)
-                return $0.item.id.source == "abs" ? Ranking.isTitled(row, words) : Ranking.score(row, words) > 0
+                return $0.item.id.isOfShelf ? Ranking.isTitled(row, words) : Ranking.score(row, words) > 0
             }
         }
         let found = fitting(wanted)
@@ -204,7 +204,7 @@ extension Service {
         if let item = try await localItem(what) { return await report(on: item) }
         let row = try await one(what)
         guard let id = ItemID(row.item.id) else { return ShowReport(row: row) }
-        guard id.source == "abs" else {
+        guard id.isOfShelf else {
             guard let item = try await known(id) else {
                 throw ControlError(.notFound, "'\(what)' is not known any more")
             }

@@ -89,7 +89,7 @@ extension Service: @LoopActor LauncherFace {
 
     private func fetchMissingCovers(of entries: [Entry]) async {
         let missing = entries.filter { $0.cover.map { !shelves.covers.holds($0) } ?? true }
-        await fetchCovers(of: missing.compactMap { ItemID($0.row.item.id) }.filter { $0.source == "abs" })
+        await fetchCovers(of: missing.compactMap { ItemID($0.row.item.id) }.filter { $0.isOfShelf })
     }
 
     func choose(_ id: String) {

@@ -96,7 +96,7 @@ extension Service {
     func head(of id: ItemID) async -> ItemHead {
         if let item = try? await known(id) { return ItemHead(item) }
         // Marked but never played here. A server that did not answer just now is not waited for.
-        guard id.source == "abs", shelves.problem(of: id) == nil else { return ItemHead(unknown: id) }
+        guard id.isOfShelf, shelves.problem(of: id) == nil else { return ItemHead(unknown: id) }
         let details = await inTime { try? await self.shelves.details(id) } ?? nil
         return details?.row.item ?? ItemHead(unknown: id)
     }
@@ -119,7 +119,7 @@ extension Service {
         if let present, !player.isFinished { return (position, present.duration) }
         let own = (try? await store.place(of: id)) ?? nil
         let knowsOurs = sync.hasTold(id)
-        let server = id.source == "abs" ? await inTime { await self.shelves.place(of: id) } ?? nil : nil
+        let server = id.isOfShelf ? await inTime { await self.shelves.place(of: id) } ?? nil : nil
         let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
         let duration = lengths.first { $0 > .zero } ?? .zero
         guard let own, let server, isOutdone(own, by: server, knowsOurs: knowsOurs) else {
@@ -149,7 +149,7 @@ extension Service {
             librarian?.note([Place(item: id, position: .zero, duration: duration, isFinished: true, updated: made)])
         }
         var report = ProgressReport(item: item, position: (target ?? .zero).seconds, finished: finished, sent: true)
-        guard id.source == "abs" else { return report }
+        guard id.isOfShelf else { return report }
         sync { sync in
             sync.write(ProgressWrite(item: id, kind: kind, position: target, duration: duration, made: made), now)
         }

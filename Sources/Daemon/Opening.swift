@@ -362,7 +362,7 @@ extension Service {
                     serverPlace: isNews ? known : nil, now) + (isBegun ? [] : sync.closed(item.id, now))
             }
         }
-        if item.id.source == "abs" { Task { @LoopActor in await self.showCover(of: item.id) } }
+        if item.id.isOfShelf { Task { @LoopActor in await self.showCover(of: item.id) } }
         // Where other devices' are not told as they are made.
         if let account = item.id.account, live.account?.id != account || live.state != .connected {
             Task { @LoopActor in await self.refreshBookmarks(account) }
@@ -406,7 +406,7 @@ extension Service {
 
     func source(of id: ItemID) -> any Source {
         switch id.source {
-        case ShelfItemID.source: shelves
+        case ItemID.shelf: shelves
         case "address", "url": addresses
         default: files
         }

@@ -136,7 +136,7 @@ extension Service {
 
     /// What happened before the connection was up.
     private func catchUp(_ number: Int) {
-        guard let id = player.item?.id, id.source == ShelfItemID.source else { return }
+        guard let id = player.item?.id, id.isOfShelf else { return }
         Task { @LoopActor in
             let (own, knewOurs, sent) = (self.told, self.sync.hasTold(id), self.sync.sentPlace(of: id))
             do throws(ShelfError) {

@@ -7,7 +7,7 @@ internal import Listening
 extension Service {
     /// The picture that is already here, so that it is announced together with the rest.
     func pictured(_ item: Item) async -> Item {
-        guard item.id.source == "abs", let known = await shelves.knownCover(of: item.id) else { return item }
+        guard item.id.isOfShelf, let known = await shelves.knownCover(of: item.id) else { return item }
         var item = item
         item.coverPath = known
         return item
@@ -41,7 +41,7 @@ extension Service {
         }
     }
 
-    private func mayHavePicture(_ id: ItemID) -> Bool { id.source == "abs" && !pictures.asked.contains(id) }
+    private func mayHavePicture(_ id: ItemID) -> Bool { id.isOfShelf && !pictures.asked.contains(id) }
 
     /// - Returns: nil if there is none or it cannot be had now.
     @discardableResult private func fetchCover(of id: ItemID) async -> String? {

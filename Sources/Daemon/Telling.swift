@@ -41,7 +41,7 @@ extension Service {
         told = written
         finding?.moved = item
         store.post(.place(written))
-        guard item.source == "abs" else { return }
+        guard item.isOfShelf else { return }
         perform(
             sync.write(ProgressWrite(item: item, kind: .place, position: place, duration: duration, made: made), now))
     }
@@ -53,7 +53,7 @@ extension Service {
     }
 
     func finished(_ item: ItemID, _ now: Moment) {
-        guard item.source == "abs", let duration = player.item?.duration else { return }
+        guard item.isOfShelf, let duration = player.item?.duration else { return }
         let made = serverNow(of: item, at: now)
         perform(
             sync.write(

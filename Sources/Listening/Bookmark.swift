@@ -61,7 +61,7 @@ public struct Bookmark: Hashable, Sendable, Identifiable {
 
     /// Servers keep the bookmarks of books. Those of episodes they could not tell apart, and files have no server.
     public static func isKeptByServer(_ item: ItemID) -> Bool {
-        item.source == "abs" && item.key.count { $0 == "/" } == 1
+        item.isOfShelf && item.key.count { $0 == "/" } == 1
     }
 
     /// Where one is made: whole seconds, as other clients of the servers count.

@@ -6,6 +6,9 @@ public struct ItemID: Hashable, Sendable, CustomStringConvertible {
     public let source: String
     public let key: String
 
+    /// Of what an Audiobookshelf server has.
+    public static let shelf = "abs"
+
     public init(source: String, key: String) {
         self.source = source
         self.key = key
@@ -20,9 +23,11 @@ public struct ItemID: Hashable, Sendable, CustomStringConvertible {
         self.init(source: String(source), key: String(key))
     }
 
+    public var isOfShelf: Bool { source == Self.shelf }
+
     /// The account part of an Audiobookshelf item; other sources have no server to tell.
     public var account: String? {
-        guard source == "abs" else { return nil }
+        guard isOfShelf else { return nil }
         let account = key.utf8.prefix { $0 != UInt8(ascii: "/") }
         return account.isEmpty ? nil : String(Substring(account))
     }

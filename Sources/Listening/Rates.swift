@@ -6,7 +6,7 @@ extension Item {
         if let podcast {
             // Of a server's the id, which a new title does not change.
             let parts = id.key.split(separator: "/")
-            let name = id.source == "abs" && parts.count == 3 ? String(parts[1]) : podcast
+            let name = id.isOfShelf && parts.count == 3 ? String(parts[1]) : podcast
             return [id, ItemID(source: "podcast", key: "\(owner)/\(name)")]
         }
         return [id] + series.map { ItemID(source: "series", key: "\(owner)/\($0.name)") }

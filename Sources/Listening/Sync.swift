@@ -77,7 +77,7 @@ public struct Sync: Sendable {
         /// The request that was under way when a sign came that the server may answer again: should it fail, it was sent
         /// too early, and is sent once more without waiting.
         var hurried: Ticket?
-        var backOffs = 0
+        var backOff = BackOff()
         /// Monotonic microseconds before which nothing is sent.
         var notBefore: Int64 = 0
         /// Local sessions are not taken now: what goes in other ways need not wait for them.
@@ -146,7 +146,7 @@ public struct Sync: Sendable {
     private func isLate(_ stretch: Stretch) -> Bool {
         guard stretch.delivery != .parked else { return false }
         guard stretch.id == live?.id, stretch.delivery == .open else { return true }
-        return stretch.item.account.flatMap { lanes[$0] }.map { $0.backOffs > 0 || $0.isSignedOut } ?? false
+        return stretch.item.account.flatMap { lanes[$0] }.map { $0.backOff.failures > 0 || $0.isSignedOut } ?? false
     }
     /// Refused for good: kept until they are sent again, superseded or given up.
     public var parked: Int {

@@ -121,14 +121,14 @@ extension Sync {
             if isLive(request) { isDue = true }
             return []
         case .gone where request.isLocal:
-            lanes[account]?.backOffs = 0
+            lanes[account]?.backOff.succeed()
             lanes[account]?.localNotBefore = now.monotonic + Self.localPause.microseconds
             if isLive(request) { isDue = true }
             return pump(now)
         case .accepted, .rows, .gone, .refused:
             if case .sync(let id, _, _, _, _) = request, outcome == .accepted { confirmed = (id, now.sinceStart) }
             let effects = settle(request, outcome) + withdrawStale(now)
-            lanes[account]?.backOffs = 0
+            lanes[account]?.backOff.succeed()
             // It is listened to on, and may be taken some time.
             if isLive(request), live?.delivery == .parked {
                 lanes[account]?.localNotBefore = now.monotonic + Self.localPause.microseconds
@@ -157,10 +157,9 @@ extension Sync {
     ) -> [Effect] {
         if isLive(request) { isDue = true }
         if lanes[account]?.hurried == ticket, retryAfter == nil { return pump(now) }
-        let failures = lanes[account]?.backOffs ?? 0
-        let own = min(300, Double(1 << min(failures, 9))) * (1 + spread / 4)
-        let delay = BookTime.seconds(max(own, min(retryAfter ?? 0, 3600)))
-        lanes[account]?.backOffs = failures + 1
+        var backOff = lanes[account]?.backOff ?? BackOff()
+        let delay = BookTime.seconds(backOff.fail(retryAfter: retryAfter, spread: spread))
+        lanes[account]?.backOff = backOff
         lanes[account]?.notBefore = now.monotonic + delay.microseconds
         return [.wake(after: delay)]
     }

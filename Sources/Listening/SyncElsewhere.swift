@@ -77,7 +77,7 @@ extension Sync {
     }
 
     /// Whether an account's server did not answer when it was last told something: it may have heard of others since.
-    public func wasAway(_ account: String) -> Bool { lanes[account].map { $0.backOffs > 0 } ?? false }
+    public func wasAway(_ account: String) -> Bool { lanes[account].map { $0.backOff.failures > 0 } ?? false }
 
     /// After a pause without a network, hours may have passed since the place that is owed.
     mutating func withdrawStale(_ now: Moment) -> [Effect] {

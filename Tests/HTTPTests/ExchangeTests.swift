@@ -17,12 +17,4 @@ import Testing
         let response = HTTPResponse(status: 200, headers: [HTTPHeader("content-TYPE", "a"), HTTPHeader("X", "b")])
         #expect(response[header: "Content-Type"] == "a" && response[header: "y"] == nil)
     }
-
-    @Test func backOffDoublesUpToFiveMinutes() {
-        var backOff = BackOff()
-        #expect((0..<11).map { _ in backOff.fail(spread: 0) } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
-        #expect(backOff.fail(retryAfter: 588, spread: 0) == 588)
-        backOff.succeed()
-        #expect(backOff.fail(spread: 0.5) == 1.125)
-    }
 }

@@ -493,4 +493,12 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
         #expect(wire.sent.isEmpty)
         #expect(wire.rows.isEmpty)
     }
+
+    @Test func backOffDoublesUpToFiveMinutes() {
+        var backOff = BackOff()
+        #expect((0..<11).map { _ in backOff.fail(spread: 0) } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+        #expect(backOff.fail(retryAfter: 588, spread: 0) == 588)
+        backOff.succeed()
+        #expect(backOff.fail(spread: 0.5) == 1.125)
+    }
 }
