@@ -133,6 +133,7 @@ private func blockedSignals() -> sigset_t {
         await librarian.wake()
         service.begin(with: librarian)
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
+        Task.detached(priority: .background) { covers.trim() }
         notifyReady()
         service.surroundings?.giveBack(after: .second)
         log.info("ready", metadata: ["version": "\(dogearBuild)"])

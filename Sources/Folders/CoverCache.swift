@@ -18,13 +18,39 @@ public struct CoverCache: Sendable {
         var hash = ContentHash()
         hash.add(bytes)
         let path = "\(folder)/\(hash.hex).\(ending)"
-        if size(of: path) == Int64(bytes.count) { return path }
+        if size(of: path) == Int64(bytes.count) {
+            utimensat(AT_FDCWD, path, nil, 0)  // now is when it was last wanted
+            return path
+        }
         do throws(FolderError) {
             try PrivateFiles.makeFolder(folder)
             try PrivateFiles.replace(path, with: bytes, isLasting: false)
             return path
         } catch {
             return nil
+        }
+    }
+
+    /// Makes the folder as small as it may be: what was not wanted for longest goes.
+    /// - Parameter limit: bytes.
+    public func trim(to limit: Int64 = 256_000_000) {
+        guard let directory = opendir(folder) else { return }
+        defer { closedir(directory) }
+        var pictures: [(path: String, size: Int64, wanted: timespec)] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            var status = stat()
+            let path = "\(folder)/\(name)"
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            pictures.append((path, Int64(status.st_size), status.st_mtim))
+        }
+        pictures.sort { ($0.wanted.tv_sec, $0.wanted.tv_nsec) > ($1.wanted.tv_sec, $1.wanted.tv_nsec) }
+        var total: Int64 = 0
+        for picture in pictures {
+            total += picture.size
+            if total > limit { unlink(picture.path) }
         }
     }
 

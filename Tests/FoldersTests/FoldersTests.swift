@@ -134,6 +134,25 @@ import Testing
             #expect(try PrivateFiles.read(path) == picture)
         }
     }
+
+    @Test func whatWasNotWantedForLongestMakesRoom() async throws {
+        try await withTemporaryFolder { folder throws in
+            let cache = CoverCache(folder: "\(folder)/covers")
+            let paths = try (0..<3).map { number in
+                let picture = [0xff, 0xd8, 0xff] + [UInt8](repeating: UInt8(number), count: 8000)
+                let path = try #require(cache.keep(picture))
+                var times = [timespec](repeating: timespec(tv_sec: 1_000_000 + number, tv_nsec: 0), count: 2)
+                #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+                return path
+            }
+            cache.trim()
+            #expect(paths.allSatisfy(cache.holds))
+            // Wanted again.
+            #expect(cache.keep([0xff, 0xd8, 0xff] + [UInt8](repeating: 0, count: 8000)) == paths[0])
+            cache.trim(to: 20_000)
+            #expect(paths.map(cache.holds) == [true, false, true])
+        }
+    }
 }
 
 @Suite struct DatabaseAddressTests {
