@@ -4,18 +4,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int give_back(struct dl_phdr_info *program, size_t size, void *data) {
+static int give_back(struct dl_phdr_info *object, size_t size, void *data) {
     (void)size;
     (void)data;
     ElfW(Addr) page = (ElfW(Addr))getpagesize();
-    for (int i = 0; i < program->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &program->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || (part->p_flags & PF_W)) continue;
-        ElfW(Addr) start = program->dlpi_addr + part->p_vaddr, first = start / page * page;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        ElfW(Addr) start = object->dlpi_addr + part->p_vaddr, first = start / page * page;
         madvise((void *)first, start + part->p_memsz - first, MADV_DONTNEED);
     }
-    return 1;
+    return 0;
 }
 
-/* The first that is named is the program. */
 void dogear_give_code_back(void) { dl_iterate_phdr(give_back, NULL); }

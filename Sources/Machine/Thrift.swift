@@ -12,8 +12,8 @@ public enum Thrift {
         mallopt(M_TRIM_THRESHOLD, 128 << 10)
     }
 
-    /// What beginning needed and going on does not: free parts of the heap, and the program's own code, which is read
-    /// from its file again, where it is still in memory, as it is needed.
+    /// What beginning needed and going on does not: free parts of the heap, and code, which is read from its files again,
+    /// where they are still in memory, as it is needed.
     public static func giveBack() {
         Task.detached(priority: .background) {
             malloc_trim(0)
