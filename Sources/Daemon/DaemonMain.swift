@@ -135,7 +135,7 @@ private func blockedSignals() -> sigset_t {
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
         Task.detached(priority: .background) { covers.trim() }
         notifyReady()
-        service.surroundings?.giveBack(after: .second)
+        service.surroundings?.giveBack(after: .second, hasBegun: true)
         log.info("ready", metadata: ["version": "\(dogearBuild)"])
         feedWatchdog()
     }

@@ -391,7 +391,10 @@ extension Service {
     }
 
     /// It was taken over from the server, and nothing has happened to it here since.
-    func isServers(_ place: Place?) -> Bool { place.map { borrowed[$0.item] == $0 } ?? false }
+    func isServers(_ place: Place?) -> Bool {
+        guard let place, let taken = borrowed[place.item] else { return false }
+        return (taken.position, taken.isFinished, taken.updated) == (place.position, place.isFinished, place.updated)
+    }
 
     /// A clock was ahead when it was written down.
     func isAhead(_ place: Place?) -> Bool { place.map { shelves.isAhead($0.updated, of: $0.item) } ?? false }

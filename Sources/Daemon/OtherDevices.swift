@@ -182,11 +182,12 @@ extension Service {
     private func refresh(_ places: [Place]) {
         guard !places.isEmpty else { return }
         Task { @LoopActor in
+            let taken = self.borrowed
             guard let known = try? await self.store.places(of: places.map(\.item)) else { return }
             for place in await self.shelves.dated(places) where place.item != self.player.item?.id {
                 guard var own = known[place.item] else { continue }
                 // Another word may have been taken over since the journal was read.
-                if let taken = self.borrowed[place.item], taken.updated >= own.updated { own = taken }
+                if let later = self.borrowed[place.item], later != taken[place.item] { own = later }
                 if self.isNews(place, to: own) { self.take(place, over: own) }
             }
         }

@@ -132,7 +132,7 @@ internal import Store
             librarian?.listen { [weak self] in
                 self?.emitRefreshed()
                 self?.choicesChanged()
-                if self?.librarian?.isBusy == false { self?.surroundings?.giveBack(after: .second) }
+                if self?.librarian?.isBusy == false { self?.surroundings?.giveBack(after: .second, hasBegun: true) }
             }
         }
     }

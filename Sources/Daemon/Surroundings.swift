@@ -43,7 +43,7 @@ internal import SDBus
         guard isPlaying != self.isPlaying else { return }
         self.isPlaying = isPlaying
         machine?.preventsSleep = isPlaying && service.settings.inhibitSleep
-        giveBack(after: .seconds(5))
+        giveBack(after: .seconds(5), hasBegun: isPlaying)
         limit?.cancel()
         guard !isPlaying else {
             machine?.delaysSleep = true
@@ -59,11 +59,11 @@ internal import SDBus
     }
 
     /// What beginning or reading needed, and from then on what calls and changes leave behind; while nothing plays only once.
-    func giveBack(after delay: BookTime) {
+    func giveBack(after delay: BookTime, hasBegun: Bool) {
         thrift?.cancel()
         thrift = service.time.timer(after: delay) {
-            Thrift.giveBack()
-            if self.isPlaying { self.giveBack(after: .seconds(60)) }
+            Thrift.giveBack(hasBegun: hasBegun)
+            if self.isPlaying { self.giveBack(after: .seconds(60), hasBegun: false) }
         }
     }
 

@@ -85,6 +85,7 @@ actor Deck {
     }
 
     private func perform(_ order: Order) {
+        defer { letGoOfKept() }
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
             let mixed = leave()
@@ -96,9 +97,7 @@ actor Deck {
         case .play(let load, let playing): turn(of: load)?.set(playing: playing)
         case .seek(let load, let place, let aim): turn(of: load)?.seek(to: place, aim: aim)
         case .rate(let load, let rate): turn(of: load)?.set(rate: rate)
-        case .note(let load, let note, let stamp):
-            turn(of: load)?.hear(note, stamp: stamp)
-            letGoOfKept()
+        case .note(let load, let note, let stamp): turn(of: load)?.hear(note, stamp: stamp)
         }
     }
 
@@ -107,11 +106,7 @@ actor Deck {
         guard let turn else { return nil }
         defer { self.turn = nil }
         let mixed = turn.followMixer()
-        if kept == nil, turn.output == .open, turn.pipeline.loudness.isServed {
-            keep(turn.leave())
-        } else {
-            turn.close()
-        }
+        if kept == nil, turn.isSounding { keep(turn.leave()) } else { turn.close() }
         return mixed
     }
 

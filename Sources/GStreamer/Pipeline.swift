@@ -498,6 +498,7 @@ final class Pipeline {
 
     /// Seconds.
     private static let answerLimit = 1
+
     /// Stops it, waits until none of its threads runs, frees it. Once.
     ///
     /// A sound server that does not answer holds its threads up, for half a minute at a time. The gstreamer thread does

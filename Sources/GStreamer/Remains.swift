@@ -13,7 +13,15 @@ struct Remains: @unchecked Sendable {  // nobody else has it any more
 
     /// Silences it, as it is.
     /// - Returns: false if the sound server does not answer: then it is silent when that does.
-    func stand() -> Bool { inTime { gst_element_set_state(playbin, GST_STATE_PAUSED) } }
+    func stand() -> Bool {
+        // It may be freed while this is still on its way out.
+        let playbin = ElementReference(borrowing: playbin)
+        playbin.retain()
+        return inTime {
+            gst_element_set_state(playbin.element, GST_STATE_PAUSED)
+            playbin.release()
+        }
+    }
 
     /// See ``Pipeline/close(isHeldUp:)``.
     func free(isHeldUp: Bool) {

@@ -51,6 +51,10 @@ final class Turn {
         }
     }
 
+    /// By PulseAudio, now. What is paused may have lost its server without knowing, which nobody else could reach then as
+    /// long as it stays: pulsesinks share what they have of it.
+    var isSounding: Bool { output == .open && isPlaying && pipeline.loudness.isServed }
+
     let load: LoadID
     let needle: Needle
     let pipeline: Pipeline

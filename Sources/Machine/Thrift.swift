@@ -14,10 +14,11 @@ public enum Thrift {
 
     /// What beginning needed and going on does not: free parts of the heap, and code, which is read from its files again,
     /// where they are still in memory, as it is needed.
-    public static func giveBack() {
+    /// - Parameter hasBegun: libraries were read for something that has just begun; otherwise theirs stays.
+    public static func giveBack(hasBegun: Bool) {
         Task.detached(priority: .background) {
             malloc_trim(0)
-            dogear_give_code_back()
+            dogear_give_code_back(hasBegun ? 1 : 0)
         }
     }
 }

@@ -87,6 +87,20 @@ import Testing
         }
     }
 
+    /// What was left of it is in nobody's way.
+    @Test func anotherItemIsHeardThroughASoundServerThatIsNew() async throws {
+        try await withSound(devices: ["speakers"]) { house, sound in
+            try await house.done("play", "tidebook", "--at", "31")
+            try await house.status("on its way") { $0.position > 31.5 }
+            try await house.done("pause")
+            await sound.kill()
+            try await sound.start(devices: ["speakers"])
+            try await house.done("play", "three rooms")
+            try await house.status("on its way") { $0.position > 0.5 && $0.state == .playing }
+            try await plays(sound, on: "speakers")
+        }
+    }
+
     @Test func aSoundServerWithoutADeviceIsToldAsThat() async throws {
         try await withSound(devices: []) { house, sound in
             let outcome = try await house.dogear("play", "tidebook", "--at", "31")
