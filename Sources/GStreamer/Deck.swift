@@ -56,12 +56,6 @@ actor Deck {
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
-    /// Of a load before.
-    private var kept: KeptOutput?
-    /// Until it has been kept long enough where nothing follows.
-    private var keeping: ThreadTimer?
-    /// A server looks for so long whether something more comes before it puts the device to sleep.
-    private static let longestKept = Duration.seconds(5)
 
     init(
         sink: String, shelf: any ByteShelf, patience: Double, queue: OrderQueue,
@@ -74,9 +68,6 @@ actor Deck {
         self.report = report
     }
 
-    /// What it holds ends on its thread: see ``KeptOutput``.
-    isolated deinit {}
-
     /// From any thread: there is something in the queue.
     nonisolated func wake() { Self.thread.run { self.assumeIsolated { $0.run() } } }
 
@@ -85,12 +76,11 @@ actor Deck {
     }
 
     private func perform(_ order: Order) {
-        defer { letGoOfKept() }
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
-            let mixed = leave()
+            let mixed = close()
             start(needle, at: place, rate: rate, volume: mixed ?? volume, sound)
-        case .unload: leave()
+        case .unload: close()
         case .volume(let volume): turn?.set(volume: volume)
         case .fade(let load, let fading): turn(of: load)?.fade(fading)
         case .sound(let sound): turn?.set(sound)
@@ -102,35 +92,11 @@ actor Deck {
     }
 
     /// - Returns: the mixer's volume, where that is not the one last set.
-    @discardableResult private func leave() -> Double? {
-        guard let turn else { return nil }
-        defer { self.turn = nil }
-        let mixed = turn.followMixer()
-        if kept == nil, turn.isSounding { keep(turn.leave()) } else { turn.close() }
+    @discardableResult private func close() -> Double? {
+        defer { turn = nil }
+        let mixed = turn?.followMixer()
+        turn?.close()
         return mixed
-    }
-
-    private func keep(_ output: KeptOutput?) {
-        kept = output
-        guard output != nil else { return }
-        keeping = Self.naps.timer(after: Self.longestKept) { [weak self] in
-            self?.assumeIsolated {
-                $0.keeping = nil
-                $0.letGoOfKept()
-            }
-        }
-    }
-
-    /// Not while another is being opened: see ``KeptOutput``.
-    private func letGoOfKept() {
-        guard kept != nil else { return }
-        switch turn?.output ?? .none {
-        case .opening: return
-        case .none: if keeping != nil { return }
-        case .open: keeping?.cancel()
-        }
-        keeping = nil
-        kept = nil
     }
 
     private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double, _ sound: SoundOptions) {

@@ -1,7 +1,7 @@
 internal import EventLoop
 public import Listening
 
-/// The real engine: one pipeline that is heard at a time, on a thread of its own.
+/// The real engine: one pipeline at a time, on a thread of its own.
 ///
 /// What it is told goes into a queue in the order it was told, and what pipelines say goes into the same queue; the
 /// gstreamer thread works it off. A load or unload empties the queue first: nobody wants what was before it.

@@ -282,7 +282,7 @@ final class Pipeline {
 
     /// The way down leads playbin (1.22) through states that it asks of all its parts: a file that followed another and could
     /// not be opened has to come up for that, cannot, and nothing stops.
-    static func lower(_ playbin: Element, to state: GstState) {
+    fileprivate static func lower(_ playbin: Element, to state: GstState) {
         guard gst_element_set_state(playbin, state) == GST_STATE_CHANGE_FAILURE else { return }
         visit(gst_bin_iterate_elements(asBin(playbin)), nil) { value, _ in
             let part = g_value_get_object(value)!.assumingMemoryBound(to: GstElement.self)
@@ -498,29 +498,50 @@ final class Pipeline {
 
     /// Seconds.
     private static let answerLimit = 1
+    /// Seconds.
+    private static let closingLimit = 1
 
     /// Stops it, waits until none of its threads runs, frees it. Once.
     ///
     /// A sound server that does not answer holds its threads up, for half a minute at a time. The gstreamer thread does
     /// not wait for that, and the pipeline is freed when it is over.
     /// - Parameter isHeldUp: it is known to be.
-    func close(isHeldUp: Bool = false) { takeRemains()?.free(isHeldUp: isHeldUp) }
-
-    /// Closes it but for what it has of the sound server: silent, that stays until it is let go of.
-    /// - Returns: nil if nothing is left of it.
-    func leave() -> KeptOutput? {
-        guard let remains = takeRemains() else { return nil }
-        if remains.stand() { return KeptOutput(remains) }
-        remains.free(isHeldUp: true)
-        return nil
-    }
-
-    private func takeRemains() -> Remains? {
-        guard !isClosed else { return nil }
+    func close(isHeldUp: Bool = false) {
+        guard !isClosed else { return }
         closed.withLock { $0 = true }
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
-        return Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
+        let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
+        let isFree = Monitor(false)
+        let free: @Sendable () -> Void = {
+            remains.free()
+            isFree.change { $0 = true }
+        }
+        guard onOwnThread(free) else { return free() }
+        if !isHeldUp { _ = isFree.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
     }
 
     deinit { close() }
+}
+
+/// What is left to free of a pipeline.
+private struct Remains: @unchecked Sendable {  // nobody else has it any more
+    let playbin: Element
+    let sink: Element
+    let parts: [Element]
+    let ears: Ears
+
+    func free() {
+        Pipeline.lower(playbin, to: GST_STATE_NULL)
+        // It may never have come into the playbin, and still be on its way.
+        gst_element_set_state(sink, GST_STATE_NULL)
+        let bus = gst_element_get_bus(playbin)
+        gst_bus_set_sync_handler(bus, nil, nil, nil)
+        gst_object_unref(bus)
+        // Who asks where it is may have it for a moment longer, and be the one that frees it.
+        let ears = Unmanaged.passUnretained(ears)
+        g_signal_handlers_disconnect_matched(playbin, G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, ears.toOpaque())
+        for element in parts { gst_object_unref(element) }
+        gst_object_unref(playbin)
+        ears.release()
+    }
 }

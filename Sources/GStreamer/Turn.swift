@@ -40,21 +40,6 @@ final class Turn {
         static func seek(aim: Int) -> Purpose { Purpose(aim: aim) }
     }
 
-    /// What there is of the output.
-    enum Output { case opening, open, none }
-
-    var output: Output {
-        switch phase {
-        case .finding, .waking, .opening, .seeking: .opening
-        case .steady, .ended: .open
-        case .failed: .none
-        }
-    }
-
-    /// By PulseAudio, now. What is paused may have lost its server without knowing, which nobody else could reach then as
-    /// long as it stays: pulsesinks share what they have of it.
-    var isSounding: Bool { output == .open && isPlaying && pipeline.loudness.isServed }
-
     let load: LoadID
     let needle: Needle
     let pipeline: Pipeline
@@ -146,12 +131,7 @@ final class Turn {
         needle.attach(pipeline.outlet, crate)
     }
 
-    func close(isHeldUp: Bool = false) { close { $0.close(isHeldUp: isHeldUp) } }
-
-    /// Closes it, but for its part of the sound server: see ``Pipeline/leave()``.
-    func leave() -> KeptOutput? { close { $0.leave() } }
-
-    private func close<Result>(_ end: (Pipeline) -> Result) -> Result {
+    func close(isHeldUp: Bool = false) {
         patience?.cancel()
         looking?.cancel()
         resting?.cancel()
@@ -162,8 +142,8 @@ final class Turn {
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
         letGo()
-        defer { crate.close() }
-        return end(pipeline)
+        pipeline.close(isHeldUp: isHeldUp)
+        crate.close()
     }
 
     /// Nothing waits for bytes any more, so that nothing holds up the pipeline.

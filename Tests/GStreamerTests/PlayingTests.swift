@@ -231,44 +231,6 @@ func threeParts(_ ending: String) throws -> [Track] { files(try parts(3, ending)
         }
     }
 
-    /// A server without a stream plans ahead for itself: the null sink two seconds of silence.
-    @Test func theNextItemHasItsStreamBeforeTheLastOneIsGone() async throws {
-        let sound = SoundServer()
-        try await sound.start(devices: ["speakers"])
-        let path = try Sounds.tone("exact.m4b", seconds: 30)
-        let rig = Rig("followed", sink: "pulsesink server=\(sound.address)")
-        _ = try await rig.open(files([path], seconds: 30))
-        let events = try sound.events()
-        try await rig.play(until: .seconds(2))
-        // Seen by the one who looks.
-        while let line = events.line(), !line.contains("sink-input") {}
-        try await moves(rig.engine, rig.load)
-        let next = LoadID(number: 2)
-        rig.engine.load(next, tracks: files([path], seconds: 30), at: .zero, rate: 1, volume: 1)
-        rig.engine.play(next)
-        var told: [String] = []
-        while told.last != "remove", let line = events.line() {
-            if line.contains("on sink-input") { told += ["new", "remove"].filter { line.contains("'\($0)'") } }
-        }
-        #expect(told == ["new", "remove"])
-        // What nothing follows is kept for a moment only.
-        try await moves(rig.engine, next)
-        rig.engine.unload()
-        var last: String?
-        repeat {
-            last = events.line()
-        } while last.map { !($0.contains("'remove'") && $0.contains("on sink-input")) } ?? false
-        #expect(last != nil)
-        events.send(SIGTERM)
-        await sound.stop()
-    }
-
-    private func moves(_ engine: GStreamerEngine, _ load: LoadID) async throws {
-        engine.play(load)
-        let place = engine.position(load) ?? .zero
-        try await until("sound") { engine.position(load).map { $0 > place + .seconds(0.2) } ?? false }
-    }
-
     /// It loses count when it is stopped hundreds of times in a second.
     @Test func aStormOfPausesIsFewForTheSoundServer() async throws {
         let sound = SoundServer()

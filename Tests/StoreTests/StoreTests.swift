@@ -41,7 +41,7 @@ import Testing
             try await store.write(.played(place(emma, 10), at: 5), .borrowed(theirs))
             try await store.write(.played(place(ulysses, 1), at: 6))
             #expect(try await store.borrowed() == [emma: theirs])
-            // Said once more, as when it is opened.
+            // Said once more.
             try await store.write(.place(theirs))
             #expect(try await store.borrowed() == [emma: theirs])
             try await store.write(.played(place(emma, 31, updated: 100), at: 7))
