@@ -162,6 +162,7 @@ import Testing
             house.server.putBookmark(of: House.user, item: Library.book, time: 33.3333333333, title: "Odd")
             #expect(try await titles(house) == ["Odd", "Mine, renamed there", "Theirs"])
             try await house.done("bookmarks", "--remove", "1")
+            try await house.done("sync")
             #expect(there(house).contains { $0.hasSuffix("Odd") } == false)
         }
     }
