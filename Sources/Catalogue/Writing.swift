@@ -138,8 +138,8 @@ extension Catalogue {
 func owned(_ column: String) -> String { "\(column) >= ? AND \(column) < ?" }
 
 extension String {
-    var prefix: String { "abs:\(self)/" }
-    var end: String { "abs:\(self)0" }
+    var prefix: String { "\(ItemID.shelf):\(self)/" }
+    var end: String { "\(ItemID.shelf):\(self)0" }
 }
 
 extension ItemID {

@@ -133,8 +133,8 @@ private func blockedSignals() -> sigset_t {
         await librarian.wake()
         service.begin(with: librarian)
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
-        Task.detached(priority: .background) { covers.trim() }
         notifyReady()
+        Task.detached(priority: .background) { covers.trim() }
         service.surroundings?.giveBack(after: .second, hasBegun: true)
         log.info("ready", metadata: ["version": "\(dogearBuild)"])
         feedWatchdog()

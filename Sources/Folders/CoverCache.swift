@@ -19,7 +19,7 @@ public struct CoverCache: Sendable {
         hash.add(bytes)
         let path = "\(folder)/\(hash.hex).\(ending)"
         if size(of: path) == Int64(bytes.count) {
-            utimensat(AT_FDCWD, path, nil, 0)  // now is when it was last wanted
+            Upkeep.touch(path)
             return path
         }
         do throws(FolderError) {
@@ -34,24 +34,12 @@ public struct CoverCache: Sendable {
     /// Makes the folder as small as it may be: what was not wanted for longest goes.
     /// - Parameter limit: bytes.
     public func trim(to limit: Int64 = 256_000_000) {
-        guard let directory = opendir(folder) else { return }
-        defer { closedir(directory) }
-        var pictures: [(path: String, size: Int64, wanted: timespec)] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        let pictures = Upkeep.names(in: folder).compactMap { name -> Upkeep.File? in
             var status = stat()
-            let path = "\(folder)/\(name)"
-            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            pictures.append((path, Int64(status.st_size), status.st_mtim))
+            guard lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return Upkeep.File(name: name, size: Int64(status.st_size), used: status.st_mtim)
         }
-        pictures.sort { ($0.wanted.tv_sec, $0.wanted.tv_nsec) > ($1.wanted.tv_sec, $1.wanted.tv_nsec) }
-        var total: Int64 = 0
-        for picture in pictures {
-            total += picture.size
-            if total > limit { unlink(picture.path) }
-        }
+        for name in Upkeep.surplus(of: pictures, over: limit) { unlink("\(folder)/\(name)") }
     }
 
     public func holds(_ path: String) -> Bool { path.hasPrefix(folder + "/") && size(of: path) ?? 0 > 0 }

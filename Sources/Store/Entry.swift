@@ -171,7 +171,7 @@ public enum Entry: Hashable, Sendable {
 
     /// Books of an account: no episodes, whose bookmarks are kept here alone. Takes ``books(of:)``.
     static let isKeptByServer = "substr(item, 1, length(?1)) = ?1 AND instr(substr(item, length(?1) + 1), '/') = 0"
-    static func books(of account: String) -> StatementArguments { ["abs:\(account)/"] }
+    static func books(of account: String) -> StatementArguments { ["\(ItemID.shelf):\(account)/"] }
 
     private static func write(_ sitting: Sitting, to db: Database) throws {
         try db.run(

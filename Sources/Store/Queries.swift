@@ -46,17 +46,19 @@ extension Store {
         try await perform { db in
             let ids = String(decoding: try JSONEncoder().encode(items.map(\.description)), as: UTF8.self)
             let sql = "SELECT * FROM places WHERE item IN (SELECT value FROM json_each(?))"
-            let places = try Row.fetchAll(db.kept(sql), arguments: [ids]).compactMap(Place.init)
-            return Dictionary(places.map { ($0.item, $0) }) { first, _ in first }
+            return Self.byItem(try Row.fetchAll(db.kept(sql), arguments: [ids]))
         }
     }
 
     /// Those to which another device moved the item, and at which nothing has happened to it here since.
     public func borrowed() async throws(StoreError) -> [ItemID: Place] {
         try await perform { db in
-            let places = try Row.fetchAll(db.kept("SELECT * FROM places WHERE isServers = 1")).compactMap(Place.init)
-            return Dictionary(places.map { ($0.item, $0) }) { first, _ in first }
+            Self.byItem(try Row.fetchAll(db.kept("SELECT * FROM places WHERE isServers = 1")))
         }
+    }
+
+    private static func byItem(_ rows: [Row]) -> [ItemID: Place] {
+        Dictionary(rows.compactMap(Place.init).map { ($0.item, $0) }) { first, _ in first }
     }
 
     /// What was listened to last here, finished or not. Places that only a server told do not count.

@@ -44,7 +44,7 @@ internal import Glibc
             unlink(path(name, .notes))
             file.clear()
         }
-        touch(name)
+        Upkeep.touch(path(name, .bytes))
         let kept = KeptBytes(
             file: file, record: path(name, .record), notes: path(name, .notes), known: isSound ? known : nil
         ) { [weak self] in self?.trim() }
@@ -58,29 +58,23 @@ internal import Glibc
         kept.recordKept()
         guard let name = inUse.first(where: { $0.value === kept })?.key else { return }
         inUse[name] = nil
-        touch(name)
+        Upkeep.touch(path(name, .bytes))
         trim()
     }
 
     /// Makes the folder as small as it may be.
     func trim() {
-        var files: [(name: String, size: Int64, used: timespec)] = []
-        var total = inUse.values.reduce(0) { $0 + $1.bytesOnDisk }
+        var files: [Upkeep.File] = []
         for name in names() where inUse[name] == nil {
             var bytes = stat()
             guard access(path(name, .record), F_OK) == 0, stat(path(name, .bytes), &bytes) == 0 else {
                 remove(name)
                 continue
             }
-            files.append((name, Int64(bytes.st_blocks) * 512, bytes.st_mtim))
-            total += Int64(bytes.st_blocks) * 512
+            files.append(Upkeep.File(name: name, size: Int64(bytes.st_blocks) * 512, used: bytes.st_mtim))
         }
-        files.sort { ($0.used.tv_sec, $0.used.tv_nsec) < ($1.used.tv_sec, $1.used.tv_nsec) }
-        for file in files {
-            if total <= limit { break }
-            remove(file.name)
-            total -= file.size
-        }
+        let left = limit - inUse.values.reduce(0) { $0 + $1.bytesOnDisk }
+        for name in Upkeep.surplus(of: files, over: left) { remove(name) }
     }
 
     /// The record first: bytes without one claim nothing.
@@ -95,18 +89,10 @@ internal import Glibc
         return bytes.flatMap { KeptRecord($0) }
     }
 
-    /// Now is when it was last used.
-    private func touch(_ name: String) { utimensat(AT_FDCWD, path(name, .bytes), nil, 0) }
-
     /// Of everything here that is ours and whole.
     private func names() -> Set<String> {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
         var names: Set<String> = []
-        while let entry = readdir(directory) {
-            let file = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        for file in Upkeep.names(in: folder) {
             let parts = file.split(separator: ".", omittingEmptySubsequences: false)
             if parts.count == 2, parts[0].count == 32, Ending(rawValue: String(parts[1])) != nil {
                 names.insert(String(parts[0]))

@@ -49,7 +49,8 @@ public enum Arguments {
 
     /// Ids and addresses, which are not searched for.
     public static func isAddress(_ what: String) -> Bool {
-        isFileAddress(what) || ["abs:", "dogear:", "http://", "https://", "/"].contains { what.hasPrefix($0) }
+        isFileAddress(what)
+            || ["\(ItemID.shelf):", "dogear:", "http://", "https://", "/"].contains { what.hasPrefix($0) }
     }
 
     /// With a path: `file:` and a hash is the id of an item.

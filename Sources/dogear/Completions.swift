@@ -89,7 +89,7 @@ private struct Glance {
     private var store: StoreGlance? { paths.flatMap { StoreGlance(path: $0.database) } }
 
     func what(_ before: [String], _ typed: String) -> [Completion.Candidate] {
-        if before.isEmpty, typed.hasPrefix("abs:") {
+        if before.isEmpty, typed.hasPrefix("\(ItemID.shelf):") {
             return (catalogue?.titles(idBeginning: typed, limit: Self.limit) ?? []).map { found in
                 Completion.Candidate(
                     found.id.description, found.by.isEmpty ? found.title : "\(found.title) — \(found.by)")

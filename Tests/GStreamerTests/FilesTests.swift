@@ -75,7 +75,7 @@ import Testing
         try await rig.play(until: .seconds(7), hearing: 0.1)
         // Not where the files meet.
         let original = try #require(try rig.heard.original(at: 0.05, window: 0.03))
-        // What the sink has of the time before is heard, too.
+        // Seen up to 0.2 s later on a busy machine.
         #expect((-0.05...0.4).contains(original - before.seconds - 0.1), "\(original) after \(before.seconds)")
         #expect(rig.reports.all.count == 1)
     }
