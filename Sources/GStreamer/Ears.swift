@@ -197,6 +197,18 @@ final class Ears: Sendable {
         }
     }
 
+    /// A file of another format than the one before. For a new format the sink begins its stream anew, and what lies in the
+    /// old one, up to two seconds, would not be heard: the old file is ended here instead, and the next one opened after it.
+    func isToWait(_ event: UnsafeMutablePointer<GstEvent>, at pad: UnsafeMutablePointer<GstPad>) -> Bool {
+        guard dogear_event_type(event) == GST_EVENT_CAPS, needle.isAnnounced,
+            let old = gst_pad_get_current_caps(pad)
+        else { return false }
+        defer { gst_caps_unref(old) }
+        var new: UnsafeMutablePointer<GstCaps>?
+        gst_event_parse_caps(event, &new)
+        return gst_caps_is_equal(old, new) == 0
+    }
+
     func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
         switch dogear_event_type(event) {
         case GST_EVENT_SEGMENT: sawSegment(event, on: pad)

@@ -262,6 +262,9 @@ final class Needle: Sendable {
         }
     }
 
+    /// A new stream was, and its segment is still to come.
+    var isAnnounced: Bool { state.withLock { $0.announced != nil } }
+
     /// A segment comes to the sink. See ``Legs/Leg``.
     /// - Returns: whether it is heard after another one; ``letThrough()`` has to follow then.
     func segmentBegins(base: UInt64, start: Int64, rate: Double) -> Bool {

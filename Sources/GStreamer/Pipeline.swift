@@ -144,6 +144,8 @@ final class Pipeline {
 
     private static let events = GstPadProbeType(
         rawValue: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue)
+    private static let holdable = GstPadProbeType(
+        rawValue: GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_BLOCK.rawValue)
     private static let buffers = GstPadProbeType(rawValue: GST_PAD_PROBE_TYPE_BUFFER.rawValue)
 
     private func listen() {
@@ -168,6 +170,14 @@ final class Pipeline {
         let removed: Changed = { _, _, element, context in Ears.of(context).removed(element!) }
         dogear_connect(playbin, "deep-element-removed", unsafeBitCast(removed, to: GCallback.self), context)
 
+        probe(sink, Self.holdable, context) { pad, info, context in
+            guard let event = dogear_probe_event(info), Ears.of(context).isToWait(event, at: pad!) else {
+                return GST_PAD_PROBE_PASS
+            }
+            // Until what it has got is heard; it takes no more then, and what comes stays here until the next opening.
+            gst_pad_send_event(pad, gst_event_new_eos())
+            return GST_PAD_PROBE_OK
+        }
         probe(sink, Self.events, context) { pad, info, context in
             if let event = dogear_probe_event(info) { Ears.of(context).sawAtSink(event, on: pad!) }
             return GST_PAD_PROBE_OK

@@ -23,6 +23,32 @@ import Testing
         }
     }
 
+    /// A stream of a sound server has one format, and what lies in it ends with it.
+    @Test func aFileOfAnotherFormatLeavesNothingOfTheOneBeforeUnheard() async throws {
+        let sound = SoundServer()
+        try await sound.start(devices: ["speakers"])
+        let forms = [("flac", ["-ar", "44100"]), ("flac", ["-ac", "2"]), ("mp3", []), ("flac", ["-ar", "22050"])]
+        let paths = try forms.enumerated().map { index, form in
+            try Sounds.tone("form\(index).\(form.0)", seconds: 4, offset: Double(index) * 4, options: form.1)
+        }
+        let rig = Rig("forms", sink: "pulsesink server=\(sound.address)")
+        let recorder = try await sound.record("speakers", to: rig.path)
+        _ = try await rig.open(files(paths, seconds: 4), at: .seconds(2))
+        try await rig.play(until: .seconds(13))
+        let places = try await eventually("all of it in the recording") {
+            let heard = try rig.heard
+            let places = stride(from: 0, to: heard.seconds, by: 0.05).compactMap { heard.original(at: $0) }
+            return places.contains { $0 > 12.7 } ? places : nil
+        }
+        for place in stride(from: 2.2, to: 12.8, by: 0.1) {
+            #expect(places.contains { abs($0 - place) < 0.08 }, "\(place) was not heard")
+        }
+        #expect(rig.reports.all.count == 1)
+        recorder.send(SIGTERM)
+        rig.engine.unload()
+        await sound.stop()
+    }
+
     @Test func seeksCrossFilesBothWays() async throws {
         let rig = Rig("across")
         _ = try await rig.open(try threeParts("flac"))

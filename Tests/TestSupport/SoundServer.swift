@@ -106,6 +106,15 @@ public final class SoundServer: Sendable {
         }
     }
 
+    /// Writes down what this device swallows from now on, as a ``Recording`` is.
+    public func record(_ device: String, to path: String) async throws -> Child {
+        let form = ["--raw", "--format=float32le", "--channels=1", "--rate=\(Recording.rate)", "--latency-msec=50"]
+        let child = try Child(
+            "parec", form + ["--device=\(device).monitor", path], environment: environment, isQuiet: true)
+        try await until("the device's monitor") { Recording.seconds(path) > 0 }
+        return child
+    }
+
     /// A line for each thing that happens from now on: a stream that begins, stops, goes on.
     public func events() throws -> Child { try Child("pactl", ["subscribe"], environment: environment, isQuiet: true) }
 
