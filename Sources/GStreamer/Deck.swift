@@ -78,6 +78,7 @@ actor Deck {
     private func perform(_ order: Order) {
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
+            // Of what a mixer did the one who gave the order may not have heard yet.
             let mixed = close()
             start(needle, at: place, rate: rate, volume: mixed ?? volume, sound)
         case .unload: close()
@@ -91,10 +92,11 @@ actor Deck {
         }
     }
 
-    /// - Returns: the mixer's volume, where that is not the one last set.
+    /// - Returns: see ``Loudness/mixed``.
     @discardableResult private func close() -> Double? {
         defer { turn = nil }
-        let mixed = turn?.followMixer()
+        turn?.followMixer()
+        let mixed = turn?.pipeline.loudness.mixed
         turn?.close()
         return mixed
     }

@@ -28,6 +28,7 @@ final class Loudness: Sendable {
         var volume: Double
         /// Of the volumes we have set.
         var number: UInt64 = 0
+        var mixed: Double?
         /// The stream is a new one: see ``begin()``.
         var isNew = false
         /// Where the sound ends; held.
@@ -54,11 +55,15 @@ final class Loudness: Sendable {
     /// All sound goes to PulseAudio.
     var isServed: Bool { state.withLock { $0.server != nil } }
 
+    /// The mixer's, where that was moved after the last volume we have set.
+    var mixed: Double? { state.withLock { $0.mixed } }
+
     /// - Parameter volume: 0 to 1.
     func set(_ volume: Double) {
         change { state in
             state.volume = volume
             state.number += 1
+            state.mixed = nil
         }
     }
 
@@ -145,6 +150,7 @@ final class Loudness: Sendable {
         return state.withLock { state in
             guard state.number == number else { return false }
             state.volume = volume
+            state.mixed = volume
             return true
         }
     }

@@ -26,24 +26,22 @@ extension Turn {
 
     /// A mixer that is moved while nothing plays is heard of only by asking. A sound server that does not answer holds
     /// who asks up for half a minute, which is a thread of its own therefore.
-    /// - Returns: its volume, where that is not ours any more.
-    @discardableResult func followMixer() -> Double? {
+    func followMixer() {
         let loudness = pipeline.loudness
-        guard loudness.isServed else { return nil }
+        guard loudness.isServed else { return }
         let answer = Monitor<(volume: Double, after: UInt64)??>(nil)
         let isAsked = onOwnThread {
             let heard = loudness.heard()
             answer.change { $0 = .some(heard) }
         }
-        guard isAsked, let heard = answer.wait(upTo: Self.mixerLimit, for: { $0 }) ?? nil else { return nil }
-        return take(heard.volume, after: heard.after)
+        guard isAsked, let heard = answer.wait(upTo: Self.mixerLimit, for: { $0 }) ?? nil else { return }
+        take(heard.volume, after: heard.after)
     }
 
     /// - Parameter number: see ``Loudness/heard()``.
-    @discardableResult func take(_ volume: Double, after number: UInt64) -> Double? {
-        guard pipeline.loudness.take(volume, after: number) else { return nil }
+    func take(_ volume: Double, after number: UInt64) {
+        guard pipeline.loudness.take(volume, after: number) else { return }
         report(EngineReport(load, .volume(volume.clamped(to: 0...1))))
-        return volume
     }
 
     /// What is heard through headphones must not go on from the speakers.

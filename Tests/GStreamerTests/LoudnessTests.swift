@@ -22,6 +22,27 @@ import Testing
         return Rig(name, sink: (ahead > 0 ? queue : "") + Recording.sink("\(Sounds.folder)/\(name).raw"))
     }
 
+    /// The order for another item was given with the volume from before that.
+    @Test func aMixerThatWasJustHeardOfIsFollowedByTheNextItem() async throws {
+        let sound = SoundServer()
+        try await sound.start(devices: ["speakers"])
+        let rig = Rig("mixed", sink: "pulsesink server=\(sound.address)")
+        let book = files([try Sounds.tone("fade.flac", seconds: 60)], seconds: 60)
+        _ = try await rig.open(book)
+        rig.engine.play(rig.load)
+        // Until then a volume might be the server's.
+        try await until("sound for a while") { rig.engine.position(rig.load).map { $0 > .seconds(2) } ?? false }
+        try await sound.setVolume(0.25)
+        guard case .volume = try await rig.word() else { throw TestFailure("nothing was heard of the mixer") }
+        let next = LoadID(number: 2)
+        rig.engine.load(next, tracks: book, at: .zero, rate: 1, volume: 1)
+        guard case .ready = try await rig.reports.nextWord(next) else { throw TestFailure("it was not opened") }
+        rig.engine.play(next)
+        try await until("the stream") { try await sound.streams().contains { abs($0.volume - 0.25) < 0.005 } }
+        rig.engine.unload()
+        await sound.stop()
+    }
+
     @Test(arguments: [0, 2]) func theSoundDiesAwayLittleByLittleAndComesBack(ahead: Int) async throws {
         let path = try Sounds.tone("fade.flac", seconds: 60)
         let rig = rig("fade-\(ahead)", ahead: ahead)
