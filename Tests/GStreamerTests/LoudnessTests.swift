@@ -30,10 +30,11 @@ import Testing
         let book = files([try Sounds.tone("fade.flac", seconds: 60)], seconds: 60)
         _ = try await rig.open(book)
         rig.engine.play(rig.load)
-        // Until then a volume might be the server's.
-        try await until("sound for a while") { rig.engine.position(rig.load).map { $0 > .seconds(2) } ?? false }
-        try await sound.setVolume(0.25)
-        guard case .volume = try await rig.word() else { throw TestFailure("nothing was heard of the mixer") }
+        // At first a volume might be the server's, and ours is said again.
+        try await until("news of the mixer", every: .milliseconds(50)) {
+            try await sound.setVolume(0.25)
+            return rig.reports.all.contains { if case .volume = $0.word { true } else { false } }
+        }
         let next = LoadID(number: 2)
         rig.engine.load(next, tracks: book, at: .zero, rate: 1, volume: 1)
         guard case .ready = try await rig.reports.nextWord(next) else { throw TestFailure("it was not opened") }
