@@ -33,7 +33,7 @@ extension Move {
             // It plays on there, beside what plays here: where it is now is what would be gone back to.
             guard passed <= Self.silence else { return nil }
             return (next.from - from).microseconds.magnitude <= 5_000_000 + 3000 * passed ? next : nil
-        case .undo, .restart, .finish, .unfinish, .sleep, .resume, .begin: return nil
+        case .undo, .restart, .finish, .unfinish, .sleep, .begin: return nil
         }
     }
 

@@ -293,8 +293,6 @@ extension Player {
     /// What moved the place; kept with each move.
     public enum JumpCause: String, Hashable, Sendable {
         case seek, chapter, undo, restart, finish, unfinish, sleep
-        /// Going on a little before where a pause began; not kept, it would soon fill the ring.
-        case resume
         /// Another device's newer place.
         case device
         /// Playing was begun at a place that was asked for.
