@@ -21,7 +21,11 @@ struct FilesSource: Source {
         do throws(LocalFilesError) {
             opened = try await files.open(path: try await path(of: id))
         } catch {
-            throw SourceError(error)
+            guard case .notFound(let path) = error, id.source == "file", await known(id) != nil else {
+                throw SourceError(error)
+            }
+            throw SourceError(
+                .notFound, "it is not at \(path) any more; play it from where it is now, and it goes on at its place")
         }
         let item = opened.item
         if id.source == "file", item.id != id, await !isSuccessor(item, of: id) {
