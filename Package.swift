@@ -97,7 +97,7 @@ let package = Package(
         room("GStreamer", "CGStreamer", "CPbutils", "EventLoop", "Framing", "Listening"),
         room("LocalFiles", "Folders", "Framing", "Listening"),
         room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
-        room("Folders"),
+        room("Folders", "Listening"),
         .target(
             name: "Secret", dependencies: ["CSecret", "EventLoop", "Listening"],
             swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I\(secretHeaders)"])]),

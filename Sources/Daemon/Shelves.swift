@@ -389,8 +389,8 @@ internal import Store
     }
 
     /// The disk is not waited for on the Loop.
-    @concurrent private nonisolated static func kept(_ cover: Cover, _ covers: CoverCache) async -> String? {
-        covers.keep(cover.bytes)
+    @concurrent private nonisolated static func kept(_ cover: [UInt8], _ covers: CoverCache) async -> String? {
+        covers.keep(cover)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Listening
 
 /// Keeps pictures where players on the bus find them: in files named after their content, for shells keep showing the old
 /// picture when a file changes under its name.
@@ -14,10 +15,10 @@ public struct CoverCache: Sendable {
     /// - Returns: its path, or nil if it is neither PNG nor JPEG, too large, or cannot be kept: the item is then shown
     ///   without.
     public func keep(_ bytes: [UInt8]) -> String? {
-        guard let ending = Self.ending(bytes), bytes.count <= Self.largest else { return nil }
+        guard let format = PictureFormat(of: bytes), bytes.count <= Self.largest else { return nil }
         var hash = ContentHash()
         hash.add(bytes)
-        let path = "\(folder)/\(hash.hex).\(ending)"
+        let path = "\(folder)/\(hash.hex).\(format.ending)"
         if size(of: path) == Int64(bytes.count) {
             Upkeep.touch(path)
             return path
@@ -48,12 +49,5 @@ public struct CoverCache: Sendable {
     private func size(of path: String) -> Int64? {
         var status = stat()
         return access(path, R_OK) == 0 && stat(path, &status) == 0 ? Int64(status.st_size) : nil
-    }
-
-    /// By how the bytes begin; nil for anything but PNG and JPEG.
-    public static func ending(_ bytes: [UInt8]) -> String? {
-        if bytes.starts(with: [0xff, 0xd8, 0xff]) { return "jpg" }
-        if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return "png" }
-        return nil
     }
 }

@@ -1,6 +1,7 @@
 internal import CGStreamer
 internal import EventLoop
 internal import Glibc
+internal import Listening
 
 /// Makes pictures small enough to be shown, on a thread of its own: a large one takes a moment.
 public actor CoverReader {
@@ -50,7 +51,7 @@ public actor CoverReader {
         guard width > 0, height > 0, let head = Self.head(of: path), let size = PictureSize(head),
             size.width <= Self.largest / size.height
         else { return nil }
-        let decoder = size.isPNG ? "pngdec" : "jpegdec"
+        let decoder = size.format == .png ? "pngdec" : "jpegdec"
         let line =
             "filesrc name=source ! \(decoder) ! videoconvert ! videoscale add-borders=false ! "
             + "video/x-raw,format=RGB,pixel-aspect-ratio=1/1,width=[1,\(width)],height=[1,\(height)]\(encoder) ! "
@@ -81,7 +82,7 @@ public actor CoverReader {
 struct PictureSize: Hashable {
     let width: Int
     let height: Int
-    let isPNG: Bool
+    let format: PictureFormat
 
     /// - Returns: nil for anything but PNG and JPEG.
     init?(_ bytes: [UInt8]) {
@@ -89,12 +90,13 @@ struct PictureSize: Hashable {
             guard place + length <= bytes.count else { return nil }
             return bytes[place..<(place + length)].reduce(0) { $0 << 8 | Int($1) }
         }
-        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+        guard let format = PictureFormat(of: bytes) else { return nil }
+        self.format = format
+        if format == .png {
             guard let width = number(16, 4), let height = number(20, 4), width > 0, height > 0 else { return nil }
-            (self.width, self.height, isPNG) = (width, height, true)
+            (self.width, self.height) = (width, height)
             return
         }
-        guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
         var place = 2
         while let mark = number(place, 2), mark >= 0xFF00 {
             // Filled up with 0xFF, or a mark without a length.
@@ -107,7 +109,7 @@ struct PictureSize: Hashable {
                 guard let height = number(place + 5, 2), let width = number(place + 7, 2), width > 0, height > 0 else {
                     return nil
                 }
-                (self.width, self.height, isPNG) = (width, height, false)
+                (self.width, self.height) = (width, height)
                 return
             }
             place += 2 + length

@@ -11,7 +11,7 @@ enum Covers {
         }
         for path in pictures.enumerated().sorted(by: { (rank($0.1), $0.0) < (rank($1.1), $1.0) }).map(\.element) {
             guard let file = try? FileBytes(path), file.size <= CoverCache.largest,
-                let bytes = file.bytes(at: 0, count: file.size), CoverCache.ending(bytes) != nil
+                let bytes = file.bytes(at: 0, count: file.size), PictureFormat(of: bytes) != nil
             else { continue }
             return Picture(bytes: bytes)
         }

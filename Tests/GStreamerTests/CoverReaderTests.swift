@@ -27,7 +27,7 @@ import Testing
         }
         let png = try #require(await CoverReader().png(path, width: 100, height: 100))
         let size = try #require(PictureSize(png.bytes))
-        #expect(size.isPNG && size.width == png.width && size.width == 100 && size.height == png.height)
+        #expect(size.format == .png && size.width == png.width && size.width == 100 && size.height == png.height)
     }
 
     @Test func whatIsNoPictureIsNone() async throws {
