@@ -259,20 +259,15 @@ final class Pipeline {
         guard !isStuck else { return nil }
         let playbin = ElementReference(borrowing: playbin)
         playbin.retain()
-        let answer = Monitor<Result?>(nil)
-        let make: @Sendable () -> Void = {
-            let result = change(playbin.element)
-            playbin.release()
-            answer.change { $0 = result }
+        let result = onOwnThread(waiting: Self.changeLimit, 1) {
+            defer { playbin.release() }
+            return change(playbin.element)
         }
-        if !onOwnThread(make) { make() }
-        // Twice: a process or a computer that stood still finds all its time over, and needs a moment.
-        for limit in [Self.changeLimit, 1] {
-            if let result = answer.wait(upTo: limit, for: { $0 }) { return result }
+        if result == nil {
+            isStuck = true
+            post(.stuck, 0)
         }
-        isStuck = true
-        post(.stuck, 0)
-        return nil
+        return result
     }
 
     /// Seconds: more than a device far away needs to wake up.
@@ -490,20 +485,14 @@ final class Pipeline {
         guard !isClosed else { return true }
         let sink = ElementReference(borrowing: sink)
         sink.retain()
-        let hasAnswered = Monitor(false)
-        let ask: @Sendable () -> Void = {
+        let answer: Void? = onOwnThread(waiting: Self.answerLimit) {
             if let pad = gst_element_get_static_pad(sink.element, "sink") {
                 if let caps = gst_pad_query_caps(pad, nil) { gst_caps_unref(caps) }
                 gst_object_unref(pad)
             }
             sink.release()
-            hasAnswered.change { $0 = true }
         }
-        guard onOwnThread(ask) else {
-            sink.release()
-            return true
-        }
-        return hasAnswered.wait(upTo: Self.answerLimit) { $0 ? () : nil } != nil
+        return answer != nil
     }
 
     /// Seconds.
@@ -521,13 +510,11 @@ final class Pipeline {
         closed.withLock { $0 = true }
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
         let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
-        let isFree = Monitor(false)
-        let free: @Sendable () -> Void = {
+        if !isHeldUp {
+            _ = onOwnThread(waiting: Self.closingLimit, for: remains.free)
+        } else if !onOwnThread(remains.free) {
             remains.free()
-            isFree.change { $0 = true }
         }
-        guard onOwnThread(free) else { return free() }
-        if !isHeldUp { _ = isFree.wait(upTo: Self.closingLimit) { $0 ? () : nil } }
     }
 
     deinit { close() }

@@ -29,12 +29,7 @@ extension Turn {
     func followMixer() {
         let loudness = pipeline.loudness
         guard loudness.isServed else { return }
-        let answer = Monitor<(volume: Double, after: UInt64)??>(nil)
-        let isAsked = onOwnThread {
-            let heard = loudness.heard()
-            answer.change { $0 = .some(heard) }
-        }
-        guard isAsked, let heard = answer.wait(upTo: Self.mixerLimit, for: { $0 }) ?? nil else { return }
+        guard let heard = onOwnThread(waiting: Self.mixerLimit, for: loudness.heard) ?? nil else { return }
         take(heard.volume, after: heard.after)
     }
 
