@@ -315,6 +315,7 @@ extension Player {
     private mutating func rewind(to goal: BookTime) -> BookTime? {
         guard goal < spot else { return nil }
         target = goal
+        partIndex = index(of: goal)
         landed = nil
         return goal
     }

@@ -61,4 +61,21 @@ import Testing
         desk.send(.play)
         #expect(desk.position > end - 1)
     }
+
+    /// The credits are shorter than what is gone back: the chapter before them is what everyone sees and acts on.
+    @Test func goingBackFromTheVeryEndMayLeaveTheLastChapter() {
+        let credits = Item(
+            id: emma.id, kind: .book, title: "Emma", tracks: emma.tracks,
+            chapters: [chapter("All", 0, 176), chapter("Credits", 176, 180)])
+        var desk = Desk()
+        desk.open(credits, at: .seconds(179.6))
+        desk.send(.pause(.listener))
+        #expect(desk.player.part?.title == "Credits")
+        desk.send(.play)
+        #expect(desk.position == 180 - Stretch.finishZone.seconds && desk.player.part?.title == "All")
+        desk.send(.pause(.listener))
+        #expect(desk.player.part?.title == "All")
+        desk.send(.next)
+        #expect(desk.position == 176 && desk.player.part?.title == "Credits")
+    }
 }
