@@ -206,7 +206,10 @@ final class Ears: Sendable {
         defer { gst_caps_unref(old) }
         var new: UnsafeMutablePointer<GstCaps>?
         gst_event_parse_caps(event, &new)
-        return gst_caps_is_equal(old, new) == 0
+        guard gst_caps_is_equal(old, new) == 0 else { return false }
+        // What came last may have been a single buffer.
+        isThrough()
+        return true
     }
 
     func sawAtSink(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
@@ -245,9 +248,14 @@ final class Ears: Sendable {
             { _, _, context in
                 let ears = Ears.of(context)
                 if ears.buffersToCome.subtract(1, ordering: .relaxed).newValue > 0 { return GST_PAD_PROBE_OK }
-                ears.crate.settle(on: ears.needle.letThrough())
-                ears.post(.jumps, ears.needle.stamp)
+                ears.isThrough()
                 return GST_PAD_PROBE_REMOVE
             }, Unmanaged.passUnretained(self).toOpaque(), nil)
+    }
+
+    /// What has come to the sink's door is in the sink.
+    private func isThrough() {
+        crate.settle(on: needle.letThrough())
+        post(.jumps, needle.stamp)
     }
 }

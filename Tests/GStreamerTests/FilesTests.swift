@@ -27,14 +27,23 @@ import Testing
     @Test func aFileOfAnotherFormatLeavesNothingOfTheOneBeforeUnheard() async throws {
         let sound = SoundServer()
         try await sound.start(devices: ["speakers"])
-        let forms = [("flac", ["-ar", "44100"]), ("flac", ["-ac", "2"]), ("mp3", []), ("flac", ["-ar", "22050"])]
-        let paths = try forms.enumerated().map { index, form in
-            try Sounds.tone("form\(index).\(form.0)", seconds: 4, offset: Double(index) * 4, options: form.1)
+        // The short one comes to the sink at one go.
+        let forms: [(ending: String, seconds: Double, options: [String])] = [
+            ("flac", 4, ["-ar", "44100"]), ("flac", 4, ["-ac", "2"]), ("flac", 0.45, ["-ac", "2"]), ("mp3", 4, []),
+            ("flac", 4, ["-ar", "22050"]),
+        ]
+        var offset = 0.0
+        let tracks = try forms.enumerated().map { index, form in
+            defer { offset += form.seconds }
+            let name = "form\(index).\(form.ending)"
+            let path = try Sounds.tone(name, seconds: form.seconds, offset: offset, options: form.options)
+            return Track(start: .zero, duration: .seconds(form.seconds), audio: .file(path: path))
         }
         let rig = Rig("forms", sink: "pulsesink server=\(sound.address)")
         let recorder = try await sound.record("speakers", to: rig.path)
-        _ = try await rig.open(files(paths, seconds: 4), at: .seconds(2))
-        try await rig.play(until: .seconds(13))
+        _ = try await rig.open(Timeline.repaired(tracks: tracks), at: .seconds(2))
+        let moments = try await rig.play(until: .seconds(13))
+        #expect(moments.contains { $0.place > .seconds(8.05) && $0.place < .seconds(8.4) }, "it stood at the short one")
         let places = try await eventually("all of it in the recording") {
             let heard = try rig.heard
             let places = stride(from: 0, to: heard.seconds, by: 0.05).compactMap { heard.original(at: $0) }
