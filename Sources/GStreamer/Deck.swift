@@ -12,6 +12,8 @@ enum Order: Sendable {
     case sound(SoundOptions)
     case unload
     case note(LoadID, Note, stamp: UInt64)
+
+    var isVolume: Bool { if case .volume = self { true } else { false } }
 }
 
 /// Orders from any thread, in order, for the gstreamer thread.
@@ -27,9 +29,10 @@ final class OrderQueue: @unchecked Sendable {  // `wake` is set once, before any
         if isFirst { wake?() }
     }
 
+    /// All but a volume: it tells that a mixer's, from before it, does not count.
     func replaceAll(with order: Order) {
         let wasEmpty = orders.withLock { orders in
-            defer { orders = [order] }
+            defer { orders = orders.filter(\.isVolume).suffix(1) + [order] }
             return orders.isEmpty
         }
         if wasEmpty { wake?() }
@@ -56,6 +59,8 @@ actor Deck {
     private let queue: OrderQueue
     private let report: @Sendable (EngineReport) -> Void
     private var turn: Turn?
+    /// What a mixer did after the last volume that was set: who orders the next load may not have heard of it yet.
+    private var mixed: Double?
 
     init(
         sink: String, shelf: any ByteShelf, patience: Double, queue: OrderQueue,
@@ -78,11 +83,12 @@ actor Deck {
     private func perform(_ order: Order) {
         switch order {
         case .load(let needle, let place, let rate, let volume, let sound):
-            // Of what a mixer did the one who gave the order may not have heard yet.
-            let mixed = close()
+            close()
             start(needle, at: place, rate: rate, volume: mixed ?? volume, sound)
         case .unload: close()
-        case .volume(let volume): turn?.set(volume: volume)
+        case .volume(let volume):
+            mixed = nil
+            turn?.set(volume: volume)
         case .fade(let load, let fading): turn(of: load)?.fade(fading)
         case .sound(let sound): turn?.set(sound)
         case .play(let load, let playing): turn(of: load)?.set(playing: playing)
@@ -92,13 +98,11 @@ actor Deck {
         }
     }
 
-    /// - Returns: see ``Loudness/mixed``.
-    @discardableResult private func close() -> Double? {
-        defer { turn = nil }
+    private func close() {
         turn?.followMixer()
-        let mixed = turn?.pipeline.loudness.mixed
+        mixed = turn?.pipeline.loudness.mixed ?? mixed
         turn?.close()
-        return mixed
+        turn = nil
     }
 
     private func start(_ needle: Needle, at place: BookTime, rate: Double, volume: Double, _ sound: SoundOptions) {

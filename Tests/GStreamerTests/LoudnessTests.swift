@@ -22,7 +22,7 @@ import Testing
         return Rig(name, sink: (ahead > 0 ? queue : "") + Recording.sink("\(Sounds.folder)/\(name).raw"))
     }
 
-    /// The order for another item was given with the volume from before that.
+    /// The orders for other items were given with the volume from before that.
     @Test func aMixerThatWasJustHeardOfIsFollowedByTheNextItem() async throws {
         let sound = SoundServer()
         try await sound.start(devices: ["speakers"])
@@ -35,11 +35,19 @@ import Testing
             try await sound.setVolume(0.25)
             return rig.reports.all.contains { if case .volume = $0.word { true } else { false } }
         }
-        let next = LoadID(number: 2)
+        rig.engine.load(LoadID(number: 2), tracks: book, at: .zero, rate: 1, volume: 1)
+        let next = LoadID(number: 3)
         rig.engine.load(next, tracks: book, at: .zero, rate: 1, volume: 1)
         guard case .ready = try await rig.reports.nextWord(next) else { throw TestFailure("it was not opened") }
         rig.engine.play(next)
         try await until("the stream") { try await sound.streams().contains { abs($0.volume - 0.25) < 0.005 } }
+        // What the listener sets after that counts, however soon the next order comes.
+        let last = LoadID(number: 4)
+        rig.engine.setVolume(0.5)
+        rig.engine.load(last, tracks: book, at: .zero, rate: 1, volume: 0.5)
+        guard case .ready = try await rig.reports.nextWord(last) else { throw TestFailure("it was not opened") }
+        rig.engine.play(last)
+        try await until("its stream") { try await sound.streams().contains { abs($0.volume - 0.5) < 0.005 } }
         rig.engine.unload()
         await sound.stop()
     }
