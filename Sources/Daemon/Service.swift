@@ -154,6 +154,7 @@ internal import Store
     var drought: Drought?
     /// The status is about to be told.
     var statusTimer: LoopTimer?
+    private var placeTimer: LoopTimer?
     /// What was told of last.
     var announced: StatusReport?
     /// See ``today(at:)``.
@@ -321,9 +322,12 @@ internal import Store
         let changes = new.changes(since: shown)
         // Cinnamon and BlueZ put the position to 0 at each Metadata, also where only a cover has come.
         let isRedrawn = changes.last == "Metadata" && shown.trackID != MPRISName.noTrack
-        let seeked = (seeked || isRedrawn || isElsewhere(than: position)) && !isBetween
+        // Cinnamon puts its bar to 0 at Stopped, and asks again only where something plays.
+        let isBack = shown.status == .stopped && new.status != .stopped && partPosition > .zero
+        let seeked = (seeked || isRedrawn || isBack || isElsewhere(than: position)) && !isBetween
         let halts = shown.status == .playing && new.status != .playing
         shown = new
+        if new.status == .playing { placeTimer?.cancel() }
         keepStopped()
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
@@ -399,10 +403,21 @@ internal import Store
         do throws(BusError) {
             for name in [MPRISName.bus, "\(MPRISName.bus).instance\(processID())"] where try bus.own(name) {
                 nameMPRIS = name
-                return
+                return tellPlaceAtFirst()
             }
         } catch {
             log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
+        }
+    }
+
+    /// Cinnamon asks where something is only while it plays, and hears of it only a moment after the name appears.
+    private func tellPlaceAtFirst() {
+        placeTimer?.cancel()
+        placeTimer = time.timer(after: .seconds(0.5)) {
+            guard self.ownsMPRIS, !self.isBetween, self.shown.status == .paused, self.partPosition > .zero else {
+                return
+            }
+            self.emitSeeked()
         }
     }
 

@@ -96,6 +96,37 @@ import Testing
         }
     }
 
+    /// Cinnamon asks for the place only while something plays, and takes it for 0 as the player appears and at Stopped.
+    @Test func thePlaceIsToldOfWhatAppearsPausedAndIsBackFromAStop() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "31")
+            try await house.done("pause")
+            let place = Int((try await house.status().position - 30) * 1_000_000)
+            try await house.kill()
+            let monitor = try await Monitor(house)
+            func told(since mark: Int, _ what: String) async throws {
+                try await eventually("\(what) with its place") {
+                    monitor.messages(from: mark).contains {
+                        guard $0.field("member") == "Seeked", let said = $0.arguments.first as? Int else {
+                            return false
+                        }
+                        return abs(said - place) < 1_500_000
+                    } ? true : nil
+                }
+            }
+            let start = try await monitor.mark()
+            try await house.daemon()
+            try await told(since: start, "a paused player")
+
+            await house.server.stop()
+            try await house.done("stop")
+            let stop = try await monitor.mark()
+            try await house.playerctl("play")
+            try await house.status("in vain") { $0.state == .paused }
+            try await told(since: stop, "what could not be played")
+        }
+    }
+
     @Test func theMetadataHasTheRightTypes() async throws {
         try await playing { house, _ in
             let answer = try await house.run(
