@@ -1,5 +1,6 @@
 internal import CGStreamer
 internal import EventLoop
+internal import Glibc
 internal import Synchronization
 
 /// Where the listener's volume is applied: by PulseAudio, if all sound goes there, which then may be given seconds of it
@@ -11,6 +12,9 @@ final class Loudness: Sendable {
     private static let patient: (ahead: gint64, portion: gint64) = (2_000_000, 500_000)
     /// What pulsesink asks for by itself.
     private static let usual: (ahead: gint64, portion: gint64) = (200_000, 10_000)
+
+    /// A server may still say the volume from before one that was set so long ago; microseconds.
+    private static let settling: Int64 = 200_000
 
     /// Scales samples. Held: sinks are taken out while a pipeline is freed, too.
     private let scale: ElementReference
@@ -25,9 +29,12 @@ final class Loudness: Sendable {
     }
 
     private struct State {
+        /// As mixers count it.
         var volume: Double
         /// Of the volumes we have set.
         var number: UInt64 = 0
+        /// When the last of them was: microseconds, monotonic.
+        var setAt: Int64 = 0
         var mixed: Double?
         /// The stream is a new one: see ``begin()``.
         var isNew = false
@@ -58,11 +65,12 @@ final class Loudness: Sendable {
     /// The mixer's, where that was moved after the last volume we have set.
     var mixed: Double? { state.withLock { $0.mixed } }
 
-    /// - Parameter volume: 0 to 1.
+    /// - Parameter volume: 0 to 1, as mixers count it: half of it is heard as half as loud.
     func set(_ volume: Double) {
         change { state in
             state.volume = volume
             state.number += 1
+            state.setAt = Clock.now.monotonic
             state.mixed = nil
         }
     }
@@ -110,14 +118,15 @@ final class Loudness: Sendable {
             for sink in state.sinks { sink.element.retain() }
             return (state.volume, state.sinks, state.server)
         }
-        dogear_set_double(scale.element, "volume", server == nil ? volume : 1)
+        let gain = Self.gain(of: volume)
+        dogear_set_double(scale.element, "volume", server == nil ? gain : 1)
         for sink in sinks {
-            if sink.isServer { tell(sink.element.element, isAlone: server != nil, volume: volume) }
+            if sink.isServer { tell(sink.element.element, isAlone: server != nil, gain: gain) }
             sink.element.release()
         }
     }
 
-    private func tell(_ server: Element, isAlone: Bool, volume: Double) {
+    private func tell(_ server: Element, isAlone: Bool, gain: Double) {
         let (from, to) = isAlone ? (Self.usual, Self.patient) : (Self.patient, Self.usual)
         // Whoever wrote something else into the setting for the sink means it.
         if dogear_get_int64(server, "buffer-time") == from.ahead,
@@ -126,21 +135,22 @@ final class Loudness: Sendable {
             dogear_set_int64(server, "buffer-time", to.ahead)
             dogear_set_int64(server, "latency-time", to.portion)
         }
-        dogear_set_double(server, "volume", isAlone ? volume : 1)
+        dogear_set_double(server, "volume", isAlone ? gain : 1)
     }
 
     /// The sound server's volume may have been changed with a mixer. Asks the sound server.
     /// - Returns: the volume, and how many of ours came before; nil if it is ours.
     func heard() -> (volume: Double, after: UInt64)? {
         let (number, server) = state.withLock { state in
-            let server = state.isNew ? nil : state.server
+            let isSettled = !state.isNew && Clock.now.monotonic - state.setAt > Self.settling
+            let server = isSettled ? state.server : nil
             server?.retain()
             return (state.number, server)
         }
         defer { server?.release() }
         // Asked for after the number: then one that is being set now has not been counted yet, or is told of here.
         guard let server, tellers.load(ordering: .relaxed) == 0 else { return nil }
-        let volume = dogear_get_double(server.element, "volume")
+        let volume = cbrt(dogear_get_double(server.element, "volume"))
         return isOurs(volume) ? nil : (volume, number)
     }
 
@@ -154,6 +164,9 @@ final class Loudness: Sendable {
             return true
         }
     }
+
+    /// What samples are multiplied by: the cube, as PulseAudio has it, so that its mixers show the number that is shown here.
+    private static func gain(of volume: Double) -> Double { volume * volume * volume }
 
     /// Sound servers count in steps.
     private func isOurs(_ volume: Double) -> Bool { abs(state.withLock { $0.volume } - volume) < 0.002 }

@@ -236,7 +236,7 @@ struct Speed: DogearCommand {
 struct Volume: DogearCommand {
     static let configuration = CommandConfiguration(
         commandName: "volume",
-        abstract: "Show or set the volume.",
+        abstract: "Show or set the volume, as the desktop's mixer counts it.",
         discussion: """
             Example:
               dogear volume 40%

@@ -35,11 +35,12 @@ import Testing
             try await sound.setVolume(0.25)
             return rig.reports.all.contains { if case .volume = $0.word { true } else { false } }
         }
-        rig.engine.load(LoadID(number: 2), tracks: book, at: .zero, rate: 1, volume: 1)
-        let next = LoadID(number: 3)
-        rig.engine.load(next, tracks: book, at: .zero, rate: 1, volume: 1)
-        guard case .ready = try await rig.reports.nextWord(next) else { throw TestFailure("it was not opened") }
-        rig.engine.play(next)
+        // The second of them, too, which the first opened with it.
+        for next in [LoadID(number: 2), LoadID(number: 3)] {
+            rig.engine.load(next, tracks: book, at: .zero, rate: 1, volume: 1)
+            guard case .ready = try await rig.reports.nextWord(next) else { throw TestFailure("it was not opened") }
+        }
+        rig.engine.play(LoadID(number: 3))
         try await until("the stream") { try await sound.streams().contains { abs($0.volume - 0.25) < 0.005 } }
         // What the listener sets after that counts, however soon the next order comes.
         let last = LoadID(number: 4)
@@ -50,6 +51,17 @@ import Testing
         try await until("its stream") { try await sound.streams().contains { abs($0.volume - 0.5) < 0.005 } }
         rig.engine.unload()
         await sound.stop()
+    }
+
+    @Test func aVolumeStaysInTheQueueWhenAnItemIsChosen() {
+        let queue = OrderQueue()
+        for order in [Order.volume(0.2), .volume(0.5), .play(LoadID(number: 1), true)] { queue.add(order) }
+        queue.replaceAll(with: .unload)
+        let orders = queue.takeAll()
+        guard orders.count == 2, case .volume(0.5) = orders[0], case .unload = orders[1] else {
+            Issue.record("\(orders)")
+            return
+        }
     }
 
     @Test(arguments: [0, 2]) func theSoundDiesAwayLittleByLittleAndComesBack(ahead: Int) async throws {

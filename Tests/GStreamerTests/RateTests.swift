@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func theVolumeIsLinearAndSurvivesALoad() async throws {
+    @Test func theVolumeIsAMixersAndSurvivesALoad() async throws {
         let path = try Sounds.tone("rate.m4b", seconds: 30)
         let rig = Rig("volume")
         /// The strength of the wave from a tenth of a second on: its mean square.
@@ -80,9 +80,10 @@ import Testing
         let half = try await power(seekingTo: 5)
         rig.engine.setVolume(1)
         let full = try await power(seekingTo: 5)
-        rig.engine.setVolume(0.2)
-        let fifth = try await power(seekingTo: 5)
-        #expect(abs(half / full - 0.25) < 0.02)
-        #expect(abs(fifth / full - 0.04) < 0.01)
+        rig.engine.setVolume(0.8)
+        let most = try await power(seekingTo: 5)
+        // The square of the cube.
+        #expect(abs(half / full - 0.0156) < 0.002)
+        #expect(abs(most / full - 0.262) < 0.02)
     }
 }

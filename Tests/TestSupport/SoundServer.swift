@@ -84,7 +84,7 @@ public final class SoundServer: Sendable {
         }
     }
 
-    /// What plays now: as loud as it is, 1 being all of it, and how many seconds of it the server has ahead.
+    /// What plays now: its volume as mixers show it, 1 being all of it, and how many seconds of it the server has ahead.
     public func streams() async throws -> [(volume: Double, ahead: Double)] {
         let text = try await pactl("--format=json", "list", "sink-inputs").lines.joined()
         let streams = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]] ?? []
@@ -92,9 +92,7 @@ public final class SoundServer: Sendable {
             let channels = (stream["volume"] as? [String: [String: Any]] ?? [:]).values
             guard let steps = channels.first?["value"] as? Double, let ahead = stream["buffer_latency_usec"] as? Double
             else { throw TestFailure("pactl says no volume or latency: \(stream)") }
-            // It shows the cube root, in steps of 1/65536.
-            let share = steps / 65536
-            return (share * share * share, ahead / 1_000_000)
+            return (steps / 65536, ahead / 1_000_000)
         }
     }
 
@@ -102,7 +100,7 @@ public final class SoundServer: Sendable {
     public func setVolume(_ volume: Double) async throws {
         for line in try await pactl("list", "short", "sink-inputs").lines {
             _ = try await pactl(
-                "set-sink-input-volume", line.prefix { $0 != "\t" }.description, "\(Int(cbrt(volume) * 65536))")
+                "set-sink-input-volume", line.prefix { $0 != "\t" }.description, "\(Int(volume * 65536))")
         }
     }
 
