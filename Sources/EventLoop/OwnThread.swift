@@ -19,18 +19,20 @@ public func onOwnThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     return true
 }
 
-/// The same for one who needs the answer, but not at any price. In its place where there is no thread to be had.
-/// - Parameter limits: seconds, one after the other: a process or a computer that stood still finds all of one over.
+/// The same for one who needs the answer, but not at any price.
+/// - Parameters:
+///   - limits: seconds, one after the other: a process or a computer that stood still finds all of one over.
+///   - instead: the answer where there is no thread to be had.
 /// - Returns: nil if it is not done by then; it goes on all the same.
 public func onOwnThread<Answer: Sendable>(
-    waiting limits: Int..., for body: @escaping @Sendable () -> Answer
+    waiting limits: Int..., instead: () -> Answer?, for body: @escaping @Sendable () -> Answer
 ) -> Answer? {
     let answer = Monitor<Answer?>(nil)
     let work: @Sendable () -> Void = {
         let result = body()
         answer.change { $0 = result }
     }
-    if !onOwnThread(work) { work() }
+    guard onOwnThread(work) else { return instead() }
     for limit in limits {
         if let result = answer.wait(upTo: limit, for: { $0 }) { return result }
     }

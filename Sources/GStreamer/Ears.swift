@@ -199,6 +199,7 @@ final class Ears: Sendable {
 
     /// A file of another format than the one before. For a new format the sink begins its stream anew, and what lies in the
     /// old one, up to two seconds, would not be heard: the old file is ended here instead, and the next one opened after it.
+    /// So it is where the setting for the sink keeps to one format, too: what comes of that is not known here.
     func isToWait(_ event: UnsafeMutablePointer<GstEvent>, at pad: UnsafeMutablePointer<GstPad>) -> Bool {
         guard dogear_event_type(event) == GST_EVENT_CAPS, needle.isAnnounced,
             let old = gst_pad_get_current_caps(pad)

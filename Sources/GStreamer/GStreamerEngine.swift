@@ -4,7 +4,8 @@ public import Listening
 /// The real engine: one pipeline at a time, on a thread of its own.
 ///
 /// What it is told goes into a queue in the order it was told, and what pipelines say goes into the same queue; the
-/// gstreamer thread works it off. A load or unload empties the queue first: nobody wants what was before it.
+/// gstreamer thread works it off. A load or unload empties the queue first, but for a volume:
+/// nobody wants what was before it.
 public final class GStreamerEngine: Engine {
     private let queue: OrderQueue
     private let deck: Deck

@@ -259,10 +259,11 @@ final class Pipeline {
         guard !isStuck else { return nil }
         let playbin = ElementReference(borrowing: playbin)
         playbin.retain()
-        let result = onOwnThread(waiting: Self.changeLimit, 1) {
+        let make: @Sendable () -> Result = {
             defer { playbin.release() }
             return change(playbin.element)
         }
+        let result = onOwnThread(waiting: Self.changeLimit, 1, instead: make, for: make)
         if result == nil {
             isStuck = true
             post(.stuck, 0)
@@ -485,7 +486,7 @@ final class Pipeline {
         guard !isClosed else { return true }
         let sink = ElementReference(borrowing: sink)
         sink.retain()
-        let answer: Void? = onOwnThread(waiting: Self.answerLimit) {
+        let answer: Void? = onOwnThread(waiting: Self.answerLimit, instead: sink.release) {
             if let pad = gst_element_get_static_pad(sink.element, "sink") {
                 if let caps = gst_pad_query_caps(pad, nil) { gst_caps_unref(caps) }
                 gst_object_unref(pad)
@@ -511,7 +512,7 @@ final class Pipeline {
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
         let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
         if !isHeldUp {
-            _ = onOwnThread(waiting: Self.closingLimit, for: remains.free)
+            _ = onOwnThread(waiting: Self.closingLimit, instead: remains.free, for: remains.free)
         } else if !onOwnThread(remains.free) {
             remains.free()
         }

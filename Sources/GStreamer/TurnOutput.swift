@@ -29,7 +29,8 @@ extension Turn {
     func followMixer() {
         let loudness = pipeline.loudness
         guard loudness.isServed else { return }
-        guard let heard = onOwnThread(waiting: Self.mixerLimit, for: loudness.heard) ?? nil else { return }
+        let heard = onOwnThread(waiting: Self.mixerLimit, instead: { nil }, for: loudness.heard)
+        guard let heard = heard ?? nil else { return }
         take(heard.volume, after: heard.after)
     }
 

@@ -47,4 +47,21 @@ import Testing
         // Its thread has it until it ends.
         while last != nil { await Task.yield() }
     }
+
+    @Test func anAnswerThatComesTooLateIsNotWaitedFor() async {
+        #expect(onOwnThread(waiting: 60, instead: { nil }, for: { 7 }) == 7)
+        // Also one that is no answer.
+        #expect(onOwnThread(waiting: 60, instead: { nil }, for: { nil as Int? }) == .some(nil))
+        let gate = Monitor(false)
+        let (ended, feed) = AsyncStream<Int>.makeStream()
+        let work: @Sendable () -> Int = {
+            gate.wait { $0 ? () : nil }
+            feed.yield(1)
+            return 1
+        }
+        let late = onOwnThread(waiting: 1, 1, instead: { nil }, for: work)
+        #expect(late == nil)
+        gate.change { $0 = true }
+        #expect(await ended.first { _ in true } == 1, "it goes on all the same")
+    }
 }
