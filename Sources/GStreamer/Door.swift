@@ -13,6 +13,7 @@ final class Door: Sendable {
     private let fader: ElementReference
     private let state = Locked(State())
     private let time = Atomic<UInt64>(0)
+    private let ended = Atomic(false)
 
     private struct State {
         var segment: GstSegment?
@@ -41,11 +42,20 @@ final class Door: Sendable {
 
     var isFading: Bool { state.withLock { $0.fading != nil } }
 
-    func saw(_ segment: GstSegment) { state.withLock { $0.segment = segment } }
+    /// Nothing more comes: what lies behind the door is all that is left to be heard.
+    var isLast: Bool { ended.load(ordering: .relaxed) }
+
+    func sawEnd() { ended.store(true, ordering: .relaxed) }
+
+    func saw(_ segment: GstSegment) {
+        state.withLock { $0.segment = segment }
+        ended.store(false, ordering: .relaxed)
+    }
 
     func flushed() {
         state.withLock { $0.segment = nil }
         time.store(0, ordering: .relaxed)
+        ended.store(false, ordering: .relaxed)
     }
 
     func saw(_ buffer: UnsafeMutablePointer<GstBuffer>) {

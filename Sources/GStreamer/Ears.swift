@@ -226,6 +226,7 @@ final class Ears: Sendable {
                     return GST_PAD_PROBE_REMOVE
                 }, Unmanaged.passUnretained(self).toOpaque(), nil)
         case GST_EVENT_STREAM_START: needle.streamBegins()
+        case GST_EVENT_EOS: door.sawEnd()
         default: break
         }
     }

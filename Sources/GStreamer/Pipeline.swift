@@ -402,6 +402,9 @@ final class Pipeline {
     /// How much later what comes to the sink now will be heard.
     var lag: BookTime { outlet.runningTime.map { Self.time(from: $0, until: door.reached) } ?? .zero }
 
+    /// All that is left to be heard lies in the sink.
+    var isLast: Bool { door.isLast }
+
     private static func time(from now: UInt64, until reached: UInt64) -> BookTime {
         BookTime(microseconds: reached > now ? Int64((reached - now) / 1000) : 0)
     }

@@ -7,7 +7,8 @@ extension Turn {
         let playing = wantsToPlay && !isFilling
         if playing && isToRest { return }
         if playing && pipeline.hasStoodTooLong { return openUnheard() }
-        if isPlaying && !playing { stops = stops.suffix(3) + [Clock.now.monotonic] }
+        let isToStand = isPlaying && !playing
+        if isToStand { stops = stops.suffix(3) + [Clock.now.monotonic] }
         isPlaying = playing
         if playing { begun = needle.position.map { ($0, Clock.now.monotonic) } }
         pipeline.set(playing: playing)
@@ -20,7 +21,16 @@ extension Turn {
             pipeline.setGrain()
             tellJumps()
         }
+        if isToStand && isToRestAnew { return moveHere() }
         say(buffering: wantsToPlay && isFilling)
+    }
+
+    /// What waits for the last of the sound to be heard goes on doing so while that stands (GStreamer 1.22): it looks at the
+    /// clock each time as much later as there is left, dozens of times a second at last. Behind a flush it waits for nothing.
+    /// Not of a stream, whose server would be asked for that, and not before another format, where all would be opened anew.
+    private var isToRestAnew: Bool {
+        let track = needle.track
+        return pipeline.isLast && needle.lastTrack == track && !needle.reel.isStream(track)
     }
 
     /// PulseAudio takes up to a tenth of a second for played each time it is stopped and let go, and its clock stands

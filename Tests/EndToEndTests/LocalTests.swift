@@ -57,18 +57,6 @@ import Testing
         }
     }
 
-    /// How often each thread has gone to sleep.
-    private func wakes(of process: Int32) throws -> [String: Int] {
-        let folder = "/proc/\(process)/task"
-        let threads = try FileManager.default.contentsOfDirectory(atPath: folder)
-        return threads.reduce(into: [:]) { wakes, thread in
-            // One that has ended meanwhile does nothing.
-            let status = (try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
-            wakes[thread] = line.flatMap { Int($0.filter(\.isNumber)) }
-        }
-    }
-
     @Test func launchersFindWhatWasPlayedHere() async throws {
         try await House.with(keyring: .absent) { house in
             let path = try book(in: house)

@@ -7,15 +7,21 @@ import Testing
     private func withSound(
         devices: [String]?, sink: String = "autoaudiosink", _ body: (House, SoundServer) async throws -> Void
     ) async throws {
+        try await withSoundAndDaemon(devices: devices, sink: sink) { house, sound, _ in try await body(house, sound) }
+    }
+
+    private func withSoundAndDaemon(
+        devices: [String]?, sink: String = "autoaudiosink", _ body: (House, SoundServer, Child) async throws -> Void
+    ) async throws {
         let sound = SoundServer()
         let outcome: Result<Void, any Error>
         do {
             if let devices { try await sound.start(devices: devices) }
             let extra = ["DOGEAR_AUDIO_SINK": sink, "PULSE_SERVER": sound.address]
             try await House.with(extra: extra) { house in
-                try await house.daemon()
+                let daemon = try await house.daemon()
                 try await house.logIn()
-                try await body(house, sound)
+                try await body(house, sound, daemon)
             }
             outcome = .success(())
         } catch { outcome = .failure(error) }
@@ -273,6 +279,33 @@ import Testing
             try await house.status("on its way") { $0.position > 5.5 }
             try await streams(sound, "all of what comes, and little ahead") { isNear($0.volume, 1) && $0.ahead < 0.5 }
             #expect(isNear(try await house.status().volume, 0.4))
+        }
+    }
+
+    /// By then all that is left lies in the sound server, and what waits for the end of it has nothing to look at.
+    @Test func whatIsPausedJustBeforeItsEndIsNotWoken() async throws {
+        try await withSoundAndDaemon(devices: ["speakers"]) { house, sound, daemon in
+            _ = try Library.all.get()
+            let path = "\(Sounds.folder)/e2e/tide/tide.m4b"
+            try await house.done("play", path)
+            let end = try await house.status("how long it is") { $0.duration > 1 }.duration
+            let paused = try await eventually("a pause in the last second") {
+                try await house.done("play", path, "--at", "\(Int(end) - 3)")
+                try await house.status("nearly there") { $0.position > end - 1 }
+                _ = try await house.dogear("pause")
+                let status = try await house.status()
+                return status.state == .paused ? status : nil
+            }
+            var last: [String: Int] = [:]
+            // The sound server's own thread asks about the clock for a while.
+            try await eventually("a while without waking", every: .milliseconds(1500)) {
+                let wakes = try wakes(of: daemon.pid).filter { !$0.key.hasPrefix("threaded-ml") }
+                defer { last = wakes }
+                return wakes == last ? true : nil
+            }
+            #expect(try await house.status().position == paused.position)
+            try await house.done("play", "--at", "\(Int(end) - 1)")
+            try await house.status("the end") { $0.state == .stopped }
         }
     }
 }
