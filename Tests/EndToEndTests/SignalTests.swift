@@ -101,16 +101,17 @@ import Testing
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook", "--at", "31")
             try await house.done("pause")
-            let place = Int((try await house.status().position - 30) * 1_000_000)
             try await house.kill()
             let monitor = try await Monitor(house)
             func told(since mark: Int, _ what: String) async throws {
+                let status = try await house.status("\(what), past the chapter's start") { $0.position >= 31 }
+                let place = Int((status.position - 30) * 1_000_000)
                 try await eventually("\(what) with its place") {
                     monitor.messages(from: mark).contains {
                         guard $0.field("member") == "Seeked", let said = $0.arguments.first as? Int else {
                             return false
                         }
-                        return abs(said - place) < 1_500_000
+                        return abs(said - place) < 1000
                     } ? true : nil
                 }
             }
