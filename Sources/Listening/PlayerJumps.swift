@@ -156,10 +156,9 @@ extension Player {
 
     mutating func setVolume(_ wanted: Double) -> [Effect] {
         guard wanted.isFinite else { return [] }
-        let wanted = wanted.clamped(to: 0...1)
-        guard wanted != volume else { return [] }
-        volume = wanted
-        return [.setVolume(wanted)]
+        // The same once more is news where a mixer was moved that nobody has told of yet.
+        volume = wanted.clamped(to: 0...1)
+        return [.setVolume(volume)]
     }
 
     mutating func replace(_ goal: BookTime, finished: Bool, _ cause: JumpCause, _ now: Moment) -> [Effect] {

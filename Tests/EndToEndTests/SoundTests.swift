@@ -243,6 +243,16 @@ import Testing
             try await house.done("play", "tidebook")
             try await streams(sound, "the listener's") { isNear($0.volume, 0.6) }
             #expect(isNear(try await house.status().volume, 0.6))
+            // Said once more it is said, whatever it was thought to be.
+            let begun = try await house.status().position
+            try await house.status("on its way again") { $0.position > begun + 3 }
+            try await house.done("pause")
+            try await sound.setVolume(0.25)
+            try await house.done("volume", "60%")
+            try await streams(sound, "the listener's again") { isNear($0.volume, 0.6) }
+            try await house.done("play")
+            try await house.status("playing") { $0.state == .playing }
+            #expect(isNear(try await house.status().volume, 0.6))
         }
     }
 
