@@ -19,6 +19,7 @@ extension Player {
         if lineup.loop == .track, index == partIndex + 1, target == nil, let part {
             target = part.start
             landed = nil
+            count(now)
             return effects + [.seek(load, to: part.start), .seeked]
         }
         partIndex = index

@@ -89,3 +89,9 @@ func track(_ seconds: Double) -> Track {
 func chapter(_ title: String, _ start: Double, _ end: Double) -> Chapter {
     Chapter(title: title, start: .seconds(start), end: .seconds(end))
 }
+
+extension Item {
+    func divided(_ chapters: [Chapter]) -> Item {
+        Item(id: id, kind: kind, title: title, authors: authors, tracks: tracks, chapters: chapters)
+    }
+}

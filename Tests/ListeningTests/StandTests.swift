@@ -64,4 +64,19 @@ import Testing
         }
         #expect(isOpenedAnew)
     }
+
+    /// Each second it is where it was a second before.
+    @Test func aShortChapterThatRepeatsDoesNotStandStill() {
+        let item = emma.divided([chapter("One", 0, 60), chapter("Two", 60, 61), chapter("Three", 61, 180)])
+        var desk = Desk()
+        desk.open(item, at: .seconds(60))
+        desk.send(.lineup(Lineup(loop: .track)))
+        for _ in 0..<30 {
+            desk.passUnseen(1)
+            desk.send(.tick)
+            #expect(desk.effects.contains(.seek(desk.player.load, to: .seconds(60))))
+            desk.report(.seeked(to: .seconds(60)))
+            #expect(!desk.player.isStanding && desk.player.phase == .playing)
+        }
+    }
 }
