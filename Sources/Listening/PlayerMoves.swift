@@ -206,6 +206,7 @@ extension Player {
         case .stopped:
             guard let item else { return [] }
             let start = isFinished ? .zero : item.reachable(place)
+            if !isFinished { prolongSleep(from: place, backTo: start) }
             phase = .opening(play: true)
             chosen = nil
             error = nil
@@ -314,6 +315,7 @@ extension Player {
     /// - Returns: nil if it is there, or before.
     private mutating func rewind(to goal: BookTime) -> BookTime? {
         guard goal < spot else { return nil }
+        prolongSleep(from: spot, backTo: goal)
         target = goal
         partIndex = index(of: goal)
         landed = nil

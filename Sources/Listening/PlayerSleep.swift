@@ -112,6 +112,14 @@ extension Player {
         return endFade() + [.sleepChanged]
     }
 
+    /// Not the listener goes back: the timer ends where it would have.
+    mutating func prolongSleep(from place: BookTime, backTo goal: BookTime) {
+        guard case .chapters(let count) = sleep?.left, let item, let before = item.chapterIndex(at: place),
+            let here = item.chapterIndex(at: goal)
+        else { return }
+        sleep?.left = .chapters(count + max(0, before - here))
+    }
+
     /// The sound is as it was.
     private mutating func endFade() -> [Effect] {
         defer { fade = nil }

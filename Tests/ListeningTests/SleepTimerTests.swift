@@ -217,6 +217,25 @@ import Testing
         #expect(desk.player.isSetDown == (lineup.loop == .queue), "what comes round is there to be played")
     }
 
+    /// Playing goes back ten seconds from there, over two chapters, of which nobody said that they were to be the last.
+    @Test(arguments: [false, true]) func thePlayersOwnWayBackIsNoOtherChapter(isStopped: Bool) {
+        let item = emma.divided([chapter("One", 0, 174), chapter("Two", 174, 177), chapter("Three", 177, 180)])
+        var desk = Desk()
+        desk.open(item, at: .seconds(179.5))
+        desk.send(isStopped ? .stop : .pause(.listener))
+        desk.send(.sleep(SleepWish("chapter")!))
+        desk.send(.play)
+        if isStopped {
+            desk.send(.open(item, at: .seconds(170), play: true, rate: 1))
+            desk.report(.ready(at: .seconds(170)))
+        } else {
+            desk.report(.seeked(to: .seconds(170)))
+        }
+        #expect(desk.position < 174 && left(desk).map { abs($0 + desk.position - 180) < 0.01 } == true)
+        play(&desk, 9.9)
+        #expect(desk.player.phase == .playing)
+    }
+
     @Test func otherTimersGoOnWithTheQueue() {
         for text in ["60", "chapter:2"] {
             var desk = timed(text, at: 170)
