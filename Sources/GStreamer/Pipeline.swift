@@ -405,6 +405,16 @@ final class Pipeline {
     /// All that is left to be heard lies in the sink.
     var isLast: Bool { door.isLast }
 
+    /// What is open says that it can be moved in.
+    var isSeekable: Bool {
+        let query = gst_query_new_seeking(GST_FORMAT_TIME)
+        defer { gst_query_unref(query) }
+        var seekable: gboolean = 0
+        guard gst_element_query(playbin, query) != 0 else { return false }
+        gst_query_parse_seeking(query, nil, &seekable, nil, nil)
+        return seekable != 0
+    }
+
     private static func time(from now: UInt64, until reached: UInt64) -> BookTime {
         BookTime(microseconds: reached > now ? Int64((reached - now) / 1000) : 0)
     }

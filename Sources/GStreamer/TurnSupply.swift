@@ -30,7 +30,7 @@ extension Turn {
     /// Not of a stream, whose server would be asked for that, and not before another format, where all would be opened anew.
     private var isToRestAnew: Bool {
         let track = needle.track
-        return pipeline.isLast && needle.lastTrack == track && !needle.reel.isStream(track)
+        return pipeline.isLast && needle.lastTrack == track && !needle.reel.isStream(track) && pipeline.isSeekable
     }
 
     /// PulseAudio takes up to a tenth of a second for played each time it is stopped and let go, and its clock stands
