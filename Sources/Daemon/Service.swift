@@ -375,8 +375,9 @@ internal import Store
     }
 
     private func emitSeeked() {
-        // Plasma looks away where the same place is told twice in a row, as by Previous and Previous again.
-        let place = partPosition.microseconds
+        // Plasma looks away where the same place is told twice in a row, as by Previous and Previous again. Cinnamon takes 0
+        // for what a broken player says, and goes back to where its bar was let go.
+        let place = max(1, partPosition.microseconds)
         lastSeeked = place == lastSeeked ? place + 1 : place
         followed.heard(BookTime(microseconds: lastSeeked), at: time.now.monotonic)
         do throws(BusError) {

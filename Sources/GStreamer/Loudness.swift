@@ -150,7 +150,8 @@ final class Loudness: Sendable {
         defer { server?.release() }
         // Asked for after the number: then one that is being set now has not been counted yet, or is told of here.
         guard let server, tellers.load(ordering: .relaxed) == 0 else { return nil }
-        let volume = cbrt(dogear_get_double(server.element, "volume"))
+        // It counts in 65536 steps: 57 % comes as 0.569992.
+        let volume = (cbrt(dogear_get_double(server.element, "volume")) * 10_000).rounded() / 10_000
         return isOurs(volume) ? nil : (volume, number)
     }
 

@@ -157,7 +157,8 @@ extension Player {
     mutating func setVolume(_ wanted: Double) -> [Effect] {
         guard wanted.isFinite else { return [] }
         // The same once more is news where a mixer was moved that nobody has told of yet.
-        volume = wanted.clamped(to: 0...1)
+        // Some clients count in floats: 0.35 comes as 0.3499999940.
+        volume = (wanted.clamped(to: 0...1) * 1_000_000).rounded() / 1_000_000
         return [.setVolume(volume)]
     }
 

@@ -174,7 +174,8 @@ import Testing
 
         mutating func see(_ message: Monitor.Message) {
             guard message.field("path") == "/org/mpris/MediaPlayer2", message.field("type") == "signal" else { return }
-            if message.field("member") == "Seeked", let position = message.arguments.first as? Int {
+            // Cinnamon takes 0 for what a broken player says.
+            if message.field("member") == "Seeked", let position = message.arguments.first as? Int, position > 0 {
                 (self.position, at) = (Double(position), message.at)
             }
             guard message.arguments.first as? String == "org.mpris.MediaPlayer2.Player",
