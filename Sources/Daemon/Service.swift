@@ -154,7 +154,9 @@ internal import Store
     var drought: Drought?
     /// The status is about to be told.
     var statusTimer: LoopTimer?
-    private var placeTimer: LoopTimer?
+    /// For who asks for the place only while something plays.
+    private var placeTimers: [LoopTimer] = []
+    var cinnamon: NameWatch?
     /// What was told of last.
     var announced: StatusReport?
     /// See ``today(at:)``.
@@ -327,7 +329,10 @@ internal import Store
         let seeked = (seeked || isRedrawn || isBack || isElsewhere(than: position)) && !isBetween
         let halts = shown.status == .playing && new.status != .playing
         shown = new
-        if new.status == .playing { placeTimer?.cancel() }
+        if new.status == .playing {
+            for timer in placeTimers { timer.cancel() }
+            placeTimers = []
+        }
         keepStopped()
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
@@ -404,22 +409,23 @@ internal import Store
         do throws(BusError) {
             for name in [MPRISName.bus, "\(MPRISName.bus).instance\(processID())"] where try bus.own(name) {
                 nameMPRIS = name
-                return tellPlaceAtFirst()
+                return tellPlace(after: .seconds(0.5))
             }
         } catch {
             log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
         }
     }
 
-    /// Cinnamon asks where something is only while it plays, and hears of it only a moment after the name appears.
-    private func tellPlaceAtFirst() {
-        placeTimer?.cancel()
-        placeTimer = time.timer(after: .seconds(0.5)) {
-            guard self.ownsMPRIS, !self.isBetween, self.shown.status == .paused, self.partPosition > .zero else {
-                return
-            }
-            self.emitSeeked()
-        }
+    /// Cinnamon asks where something is only while it plays, and hears of it only a moment after the name appears, or it has
+    /// come itself.
+    func tellPlace(after delay: BookTime) {
+        placeTimers.append(
+            time.timer(after: delay) {
+                guard self.ownsMPRIS, !self.isBetween, self.shown.status == .paused, self.partPosition > .zero else {
+                    return
+                }
+                self.emitSeeked()
+            })
     }
 
     /// A moment later, and once for all that happens until then: what the desktop waits for goes first, also through the

@@ -1,4 +1,5 @@
 import Foundation
+import SDBus
 import TestSupport
 import Testing
 
@@ -118,6 +119,12 @@ import Testing
             let start = try await monitor.mark()
             try await house.daemon()
             try await told(since: start, "a paused player")
+            // It is started anew, or later than the player, at the login.
+            let arrival = try await monitor.mark()
+            let cinnamon = try await Bus(.at(house.bus.address)) { _ in }
+            #expect(try await cinnamon.own("org.Cinnamon"))
+            try await told(since: arrival, "to who came later")
+            await cinnamon.close()
 
             await house.server.stop()
             try await house.done("stop")
