@@ -41,6 +41,8 @@ enum Note: Sendable {
     case refused
     /// Of our own making: it has stood for long enough to be let go on.
     case rested
+    /// Of our own making: it has been paused for a while.
+    case restsAnew
     /// Of our own making: it is time to see whether something still comes of the file.
     case look
     /// Of our own making: sound has gone on for a moment.

@@ -288,6 +288,7 @@ final class Turn {
         case .rested:
             resting = nil
             if case .steady = phase { applyPlaying() }
+        case .restsAnew: if stamp == since, case .steady = phase { restAnew() }
         case .look: if stamp == since { look() }
         case .clockDue: if stamp >= since, case .steady = phase { checkClock() }
         case .jumps: if stamp >= since { tellJumps() }

@@ -21,17 +21,26 @@ extension Turn {
             pipeline.setGrain()
             tellJumps()
         }
-        if isToStand && isToRestAnew { return moveHere() }
+        if isToStand && isToRestAnew { post(.restsAnew, after: Self.standing) }
         say(buffering: wantsToPlay && isFilling)
     }
 
-    /// What waits for the last of the sound to be heard goes on doing so while that stands (GStreamer 1.22): it looks at the
-    /// clock each time as much later as there is left, dozens of times a second at last. Behind a flush it waits for nothing.
-    /// Not of a stream, whose server would be asked for that, and not before another format, where all would be opened anew.
+    /// The sink waits for the end of the sound until its clock comes to that, and while that stands (GStreamer 1.22) looks
+    /// again each time after as long as is left: dozens of times a second at last. After a flush it waits for nothing.
+    ///
+    /// Not for a stream, whose server would be asked for it, nor before another format, where all would be opened anew, nor
+    /// where the file is longer than it was said to be: nobody knows then where in it that is.
     private var isToRestAnew: Bool {
         let track = needle.track
-        return pipeline.isLast && needle.lastTrack == track && !needle.reel.isStream(track) && pipeline.isSeekable
+        return pipeline.lag > .zero && pipeline.isLast && needle.lastTrack == track
+            && !needle.reel.isStream(track) && needle.reel.end(of: track).map { here < $0 } ?? true
+            && pipeline.isSeekable
     }
+
+    /// Who pauses and goes on at once is not kept waiting by it.
+    private static let standing = Duration.seconds(2)
+
+    func restAnew() { if !isPlaying && isToRestAnew { moveHere() } }
 
     /// PulseAudio takes up to a tenth of a second for played each time it is stopped and let go, and its clock stands
     /// still until that is made up for: for many seconds after hundreds of times, and the place with it.
