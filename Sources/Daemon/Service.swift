@@ -154,8 +154,7 @@ internal import Store
     var drought: Drought?
     /// The status is about to be told.
     var statusTimer: LoopTimer?
-    /// For who asks for the place only while something plays.
-    private var placeTimers: [LoopTimer] = []
+    /// See ``tellPlace(after:)``.
     var cinnamon: NameWatch?
     /// What was told of last.
     var announced: StatusReport?
@@ -290,9 +289,7 @@ internal import Store
         case .pause(let load): engine.pause(load)
         case .seek(let load, let place): engine.seek(load, to: place)
         case .setRate(let load, let rate): engine.setRate(load, rate)
-        case .setVolume(let volume):
-            engine.setVolume(volume)
-            store.post(.volume(volume))
+        case .setVolume(let volume): engine.setVolume(volume)
         case .rememberVolume(let volume): store.post(.volume(volume))
         case .unload: engine.unload()
         case .heard(let heard): journal(heard, now)
@@ -329,10 +326,6 @@ internal import Store
         let seeked = (seeked || isRedrawn || isBack || isElsewhere(than: position)) && !isBetween
         let halts = shown.status == .playing && new.status != .playing
         shown = new
-        if new.status == .playing {
-            for timer in placeTimers { timer.cancel() }
-            placeTimers = []
-        }
         keepStopped()
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)
@@ -416,16 +409,15 @@ internal import Store
         }
     }
 
-    /// Cinnamon asks where something is only while it plays, and hears of it only a moment after the name appears, or it has
-    /// come itself.
+    /// Cinnamon asks where something is only while it plays. It listens a moment after the player's name has appeared, or
+    /// after Cinnamon's own has.
     func tellPlace(after delay: BookTime) {
-        placeTimers.append(
-            time.timer(after: delay) {
-                guard self.ownsMPRIS, !self.isBetween, self.shown.status == .paused, self.partPosition > .zero else {
-                    return
-                }
-                self.emitSeeked()
-            })
+        _ = time.timer(after: delay) {
+            guard self.ownsMPRIS, !self.isBetween, self.shown.status == .paused, self.partPosition > .zero else {
+                return
+            }
+            self.emitSeeked()
+        }
     }
 
     /// A moment later, and once for all that happens until then: what the desktop waits for goes first, also through the

@@ -156,10 +156,12 @@ extension Player {
 
     mutating func setVolume(_ wanted: Double) -> [Effect] {
         guard wanted.isFinite else { return [] }
-        // The same once more is news where a mixer was moved that nobody has told of yet.
         // Some clients count in floats: 0.35 comes as 0.3499999940.
-        volume = (wanted.clamped(to: 0...1) * 1_000_000).rounded() / 1_000_000
-        return [.setVolume(volume)]
+        let wanted = (wanted.clamped(to: 0...1) * 1_000_000).rounded() / 1_000_000
+        let remember: [Effect] = wanted == volume ? [] : [.rememberVolume(wanted)]
+        volume = wanted
+        // The same once more is news where a mixer was moved that nobody has told of yet.
+        return [.setVolume(wanted)] + remember
     }
 
     mutating func replace(_ goal: BookTime, finished: Bool, _ cause: JumpCause, _ now: Moment) -> [Effect] {

@@ -104,6 +104,8 @@ extension Player {
         if case .opening(let pressed) = phase { wanted = pressed }
         let comesBack = isBuffering && self.item?.id == item.id
         let chosen = self.item?.id == item.id ? chosen : nil
+        let isWayBack = self.item?.id == item.id && !isFinished && place == item.reachable(self.place)
+        if chosen == nil, isWayBack { keepSleepEnd(from: self.place, backTo: place) }
         settle(item, at: chosen ?? place, rate: chosenRate ?? rate)
         isBuffering = comesBack
         load = load.next
@@ -206,7 +208,6 @@ extension Player {
         case .stopped:
             guard let item else { return [] }
             let start = isFinished ? .zero : item.reachable(place)
-            if !isFinished { prolongSleep(from: place, backTo: start) }
             phase = .opening(play: true)
             chosen = nil
             error = nil
@@ -315,7 +316,7 @@ extension Player {
     /// - Returns: nil if it is there, or before.
     private mutating func rewind(to goal: BookTime) -> BookTime? {
         guard goal < spot else { return nil }
-        prolongSleep(from: spot, backTo: goal)
+        keepSleepEnd(from: spot, backTo: goal)
         target = goal
         partIndex = index(of: goal)
         landed = nil

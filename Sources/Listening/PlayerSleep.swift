@@ -53,8 +53,9 @@ extension Player {
         case .time(let left): sleep?.left = .time(left - BookTime(microseconds: max(0, now.monotonic - since)))
         case .chapters(let count):
             guard let before = sleepChapter, let here = item?.chapterIndex(at: target ?? place) else { return }
-            // What lies between was played: jumps are seen in ``settleSleep(_:)``.
-            sleep?.left = .chapters(max(0, count - max(0, here - before)))
+            // What lies between was played, or heard once more where the engine had to go back: jumps are seen in
+            // ``settleSleep(_:)``.
+            sleep?.left = .chapters(max(0, count - (here - before)))
             sleepChapter = here
         case .item, nil: break
         }
@@ -113,11 +114,11 @@ extension Player {
     }
 
     /// Not the listener goes back: the timer ends where it would have.
-    mutating func prolongSleep(from place: BookTime, backTo goal: BookTime) {
+    mutating func keepSleepEnd(from place: BookTime, backTo goal: BookTime) {
         guard case .chapters(let count) = sleep?.left, let item, let before = item.chapterIndex(at: place),
             let here = item.chapterIndex(at: goal)
         else { return }
-        sleep?.left = .chapters(count + max(0, before - here))
+        sleep?.left = .chapters(min(count + max(0, before - here), SleepWish.chapterLimit))
     }
 
     /// The sound is as it was.

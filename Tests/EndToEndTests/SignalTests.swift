@@ -102,10 +102,11 @@ import Testing
         try await House.signedIn { house, _ in
             try await house.done("play", "tidebook", "--at", "31")
             try await house.done("pause")
+            let before = try await house.status().position
             try await house.kill()
             let monitor = try await Monitor(house)
             func told(since mark: Int, _ what: String) async throws {
-                let status = try await house.status("\(what), past the chapter's start") { $0.position >= 31 }
+                let status = try await house.status("\(what), where it was") { abs($0.position - before) < 1.5 }
                 let place = Int((status.position - 30) * 1_000_000)
                 try await eventually("\(what) with its place") {
                     monitor.messages(from: mark).contains {

@@ -220,16 +220,20 @@ import Testing
     /// Playing goes back ten seconds from there, over two chapters, of which nobody said that they were to be the last.
     @Test(arguments: [false, true]) func thePlayersOwnWayBackIsNoOtherChapter(isStopped: Bool) {
         let item = emma.divided([chapter("One", 0, 174), chapter("Two", 174, 177), chapter("Three", 177, 180)])
+        let back = item.reachable(.seconds(179.5))
         var desk = Desk()
         desk.open(item, at: .seconds(179.5))
         desk.send(isStopped ? .stop : .pause(.listener))
         desk.send(.sleep(SleepWish("chapter")!))
         desk.send(.play)
         if isStopped {
-            desk.send(.open(item, at: .seconds(170), play: true, rate: 1))
-            desk.report(.ready(at: .seconds(170)))
+            // The file is away, and back.
+            desk.send(.openFailed("gone", mayReturn: false))
+            desk.send(.play)
+            desk.send(.open(item, at: back, play: true, rate: 1))
+            desk.report(.ready(at: back))
         } else {
-            desk.report(.seeked(to: .seconds(170)))
+            desk.report(.seeked(to: back))
         }
         #expect(desk.position < 174 && left(desk).map { abs($0 + desk.position - 180) < 0.01 } == true)
         play(&desk, 9.9)
@@ -303,7 +307,7 @@ import Testing
         var desk = timed("60", at: 5)
         let load = desk.player.load
         play(&desk, 45)
-        #expect(desk.send(.volume(0.5)) == [.fade(load, nil), .sleepChanged, .setVolume(0.5)])
+        #expect(desk.send(.volume(0.5)) == [.fade(load, nil), .sleepChanged, .setVolume(0.5), .rememberVolume(0.5)])
         #expect(left(desk) == 915)
         desk.send(.sleep(.set(.time(.seconds(21)))))
         play(&desk, 2)
