@@ -19,10 +19,7 @@ extension Service {
         try bus.export(playlistsInterface, at: MPRISName.path, face: self as any PlayerFace)
         try bus.export(controlInterface, at: ControlName.path, face: self as any ControlFace)
         try exportLaunchers()
-        cinnamon = NameWatch("org.Cinnamon", on: bus) { [weak self] isThere in
-            // A second until it has read what plays, and more on a busy machine at the login.
-            if isThere { self?.tellPlace(after: .seconds(5)) }
-        }
+        watchCinnamon()
         Log.shared.listen { row in LoopActor.onLoop { self.emitLogged(row) } }
     }
 

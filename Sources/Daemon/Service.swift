@@ -155,7 +155,8 @@ internal import Store
     /// The status is about to be told.
     var statusTimer: LoopTimer?
     /// See ``tellPlace(after:)``.
-    var cinnamon: NameWatch?
+    private var placeTimer: LoopTimer?
+    private var cinnamon: (watch: NameWatch, timer: LoopTimer?)?
     /// What was told of last.
     var announced: StatusReport?
     /// See ``today(at:)``.
@@ -402,7 +403,9 @@ internal import Store
         do throws(BusError) {
             for name in [MPRISName.bus, "\(MPRISName.bus).instance\(processID())"] where try bus.own(name) {
                 nameMPRIS = name
-                return tellPlace(after: .seconds(0.5))
+                placeTimer?.cancel()
+                placeTimer = tellPlace(after: .seconds(0.5))
+                return
             }
         } catch {
             log.error("media keys will not reach dogear", metadata: ["why": "\(error)"])
@@ -411,13 +414,23 @@ internal import Store
 
     /// Cinnamon asks where something is only while it plays. It listens a moment after the player's name has appeared, or
     /// after Cinnamon's own has.
-    func tellPlace(after delay: BookTime) {
-        _ = time.timer(after: delay) {
+    private func tellPlace(after delay: BookTime) -> LoopTimer {
+        time.timer(after: delay) {
             guard self.ownsMPRIS, !self.isBetween, self.shown.status == .paused, self.partPosition > .zero else {
                 return
             }
             self.emitSeeked()
         }
+    }
+
+    /// A second after its name has appeared it has read what plays; on a busy machine, as at the login, it takes longer.
+    func watchCinnamon() {
+        let watch = NameWatch("org.Cinnamon", on: bus) { [weak self] isThere in
+            guard let self else { return }
+            cinnamon?.timer?.cancel()
+            cinnamon?.timer = isThere ? tellPlace(after: .seconds(5)) : nil
+        }
+        cinnamon = (watch, nil)
     }
 
     /// A moment later, and once for all that happens until then: what the desktop waits for goes first, also through the

@@ -55,7 +55,9 @@ extension Player {
             guard let before = sleepChapter, let here = item?.chapterIndex(at: target ?? place) else { return }
             // What lies between was played, or heard once more where the engine had to go back: jumps are seen in
             // ``settleSleep(_:)``.
-            sleep?.left = .chapters(max(0, count - (here - before)))
+            let passed = here - before
+            sleep?.left = .chapters(max(0, count - passed))
+            if let regained = sleep?.regained { sleep?.regained = max(0, regained - passed) }
             sleepChapter = here
         case .item, nil: break
         }
@@ -118,7 +120,16 @@ extension Player {
         guard case .chapters(let count) = sleep?.left, let item, let before = item.chapterIndex(at: place),
             let here = item.chapterIndex(at: goal)
         else { return }
-        sleep?.left = .chapters(min(count + max(0, before - here), SleepWish.chapterLimit))
+        let more = max(0, before - here)
+        sleep?.left = .chapters(min(count + more, SleepWish.chapterLimit))
+        sleep?.regained += more
+    }
+
+    /// The listener goes elsewhere: from there the timer counts what was asked for.
+    mutating func forgetSleepEnd() {
+        guard case .chapters(let count) = sleep?.left, let regained = sleep?.regained else { return }
+        sleep?.left = .chapters(max(1, count - regained))
+        sleep?.regained = 0
     }
 
     /// The sound is as it was.

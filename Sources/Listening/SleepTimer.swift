@@ -13,6 +13,8 @@ public struct SleepTimer: Hashable, Sendable {
     public let asked: Goal
     /// What of it is still to come, as of the last event.
     public internal(set) var left: Goal
+    /// How many of its chapters are there only because the player went back by itself.
+    var regained = 0
 
     init(_ goal: Goal) {
         asked = goal

@@ -240,6 +240,26 @@ import Testing
         #expect(desk.player.phase == .playing)
     }
 
+    @Test func whoTakesTheWayBackBackSleepsWhereThatWas() {
+        let item = emma.divided([
+            chapter("One", 0, 174), chapter("Two", 174, 177), chapter("Three", 177, 179.8), chapter("Four", 179.8, 180),
+        ])
+        var desk = Desk()
+        // While the sound fades it would be a sign of life.
+        desk.player.options.sleepFade = .zero
+        desk.open(item, at: .seconds(179.3))
+        desk.send(.pause(.listener))
+        desk.send(.sleep(SleepWish("chapter")!))
+        desk.send(.play)
+        desk.report(.seeked(to: item.reachable(.seconds(179.3))))
+        play(&desk, 5)
+        desk.send(.seek(to: .seconds(179.3), .undo))
+        desk.report(.seeked(to: .seconds(179.3)))
+        #expect(left(desk).map { abs($0 - 0.5) < 0.01 } == true)
+        play(&desk, 1)
+        #expect(desk.player.phase == .paused && desk.player.sleep == nil)
+    }
+
     @Test func otherTimersGoOnWithTheQueue() {
         for text in ["60", "chapter:2"] {
             var desk = timed(text, at: 170)
