@@ -327,6 +327,7 @@ internal import Store
         let seeked = (seeked || isRedrawn || isBack || isElsewhere(than: position)) && !isBetween
         let halts = shown.status == .playing && new.status != .playing
         shown = new
+        if new.status == .playing { placeTimer?.cancel() }
         keepStopped()
         if ownsMPRIS {
             bus.propertiesChanged(changes, of: MPRISName.player, at: MPRISName.path)

@@ -86,6 +86,29 @@ public struct FileEnd {
     /// Bytes. Programs that cannot go back tell 2 or 4 GB, less some rounding.
     private static let endless: Int64 = 0x7FFF_0000
 
+    /// Matroska: the element that all of it is in is told to be longer than what is left. What was recorded tells no length.
+    public var isInSegment: Bool {
+        guard let start = end(of: [0x1A, 0x45, 0xDF, 0xA3], at: 0),
+            let end = end(of: [0x18, 0x53, 0x80, 0x67], at: start)
+        else { return false }
+        return end > size
+    }
+
+    /// - Parameter element: its number.
+    /// - Returns: nil if it is another that is there, or tells no length.
+    private func end(of element: [UInt8], at offset: Int64) -> Int64? {
+        let bytes = piece(at: min(offset, size), count: element.count + 8).bytes.dropFirst(element.count)
+        guard piece(at: min(offset, size), count: element.count).bytes == element, let first = bytes.first else {
+            return nil
+        }
+        // The length of the length is told by its first bit that is set, and all bits behind that are for none.
+        let width = first.leadingZeroBitCount + 1
+        guard width <= 8, bytes.count >= width else { return nil }
+        let none = Int64(1) << (7 * width) - 1
+        let length = bytes.prefix(width).reduce(Int64(0)) { $0 << 8 | Int64($1) } & none
+        return length == none ? nil : offset + Int64(element.count + width) + min(length, 1 << 48)
+    }
+
     private var audioStart: Int64 {
         var front = FrontTags()
         while front.pass(piece(at: front.end, count: Tags.longestHead).bytes, size: size) {}

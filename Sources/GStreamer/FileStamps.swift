@@ -62,12 +62,13 @@ final class FileStamps: Sendable {
         return Stamp(path) != before
     }
 
-    /// Whether the file itself says that more of it was written than is there. Flac counts its samples, and MP4 is made of
-    /// boxes that tell their sizes; what others say of their length may be a guess.
+    /// Whether the file itself says that more of it was written than is there. Flac counts its samples, and MP4 and Matroska
+    /// are made of boxes that tell their sizes; what others say of their length may be a guess.
     private static func isIncomplete(_ path: String) -> Bool {
         switch AudioName.ending(path) {
         case "flac": true
         case "m4b", "m4a", "mp4", "m4p": end(of: path, \.isInBox)
+        case "mka", "mkv", "webm": end(of: path, \.isInSegment)
         default: false
         }
     }

@@ -88,7 +88,7 @@ private struct Dice: RandomNumberGenerator {
             total += count
             return Array(file[Int(offset)..<Int(offset) + count])
         }
-        _ = (end.isInFrame, end.isInPage)
+        _ = (end.isInFrame, end.isInPage, end.isInSegment)
         #expect(total < 100_000, "\(total) bytes")
         _ = end.isInBox
     }
@@ -107,7 +107,7 @@ private struct Dice: RandomNumberGenerator {
         }
         for size in [Int64.min, -1, 0, 1, 1000, 1 << 47, .max] {
             let end = FileEnd(size: size) { _, _ in [] }
-            #expect(!end.isInFrame && !end.isInPage && end.isInBox == (size > 0))
+            #expect(!end.isInFrame && !end.isInPage && !end.isInSegment && end.isInBox == (size > 0))
         }
     }
 

@@ -28,6 +28,8 @@ import Testing
         Real(name: "samples.wav", options: ["-metadata", "title=Emma"]) { $0.isInChunk },
         Real(name: "slow.m4b", options: []) { $0.isInBox },
         Real(name: "fast.m4b", options: ["-movflags", "+faststart"]) { $0.isInBox },
+        Real(name: "vorbis.mka", options: ["-c:a", "libvorbis"]) { $0.isInSegment },
+        Real(name: "opus.webm", options: ["-c:a", "libopus"]) { $0.isInSegment },
         Real(name: "fragments.m4b", options: ["-movflags", "+frag_keyframe+empty_moov"]) { $0.isInBox },
     ]
 
@@ -169,5 +171,29 @@ extension FileEndTests {
         // All that follows is its last box; and one that cannot be.
         #expect(!Self.end(head + Self.number(0, 4) + Array("mdat".utf8) + [1, 2, 3]).isInBox)
         #expect(!Self.end(head + Self.number(4, 4) + Array("mdat".utf8) + [1, 2, 3]).isInBox)
+    }
+}
+
+// MARK: Matroska
+
+extension FileEndTests {
+    private static let head: [UInt8] = [0x1A, 0x45, 0xDF, 0xA3, 0x83, 1, 2, 3, 0x18, 0x53, 0x80, 0x67]
+
+    /// In one byte, in three, in eight.
+    @Test(arguments: [[0xE4], [0x20, 0, 100], [1, 0, 0, 0, 0, 0, 0, 100]] as [[UInt8]])
+    func aSegmentThatTellsItsLengthHasToBeThere(length: [UInt8]) {
+        let start = Self.head + length
+        let whole = start + [UInt8](repeating: 7, count: 100)
+        #expect(!Self.end(whole).isInSegment && !Self.end(whole + [1, 2, 3]).isInSegment)
+        for count in [start.count, start.count + 1, whole.count - 1] {
+            #expect(Self.end(Array(whole[..<count])).isInSegment, "\(count) of \(whole.count)")
+        }
+        for count in 0..<start.count { #expect(!Self.end(Array(whole[..<count])).isInSegment) }
+    }
+
+    /// A recorder's, and what is no number.
+    @Test(arguments: [[0xFF], [1] + [UInt8](repeating: 0xFF, count: 7), [0, 1, 2, 3, 4, 5, 6, 7]] as [[UInt8]])
+    func aSegmentWithoutALengthIsWhole(length: [UInt8]) {
+        #expect(!Self.end(Self.head + length + [7, 7]).isInSegment)
     }
 }
