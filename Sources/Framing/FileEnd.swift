@@ -97,16 +97,14 @@ public struct FileEnd {
     /// - Parameter element: its number.
     /// - Returns: nil if it is another that is there, or tells no length.
     private func end(of element: [UInt8], at offset: Int64) -> Int64? {
-        let bytes = piece(at: min(offset, size), count: element.count + 8).bytes.dropFirst(element.count)
-        guard piece(at: min(offset, size), count: element.count).bytes == element, let first = bytes.first else {
-            return nil
-        }
+        var head = ByteCursor(piece(at: min(offset, size), count: element.count + 8).bytes)
+        guard head.take(element.count).map(Array.init) == element, let first = head.take(1)?.first else { return nil }
         // The length of the length is told by its first bit that is set, and all bits behind that are for none.
         let width = first.leadingZeroBitCount + 1
-        guard width <= 8, bytes.count >= width else { return nil }
+        guard width <= 8, let rest = head.take(width - 1) else { return nil }
         let none = Int64(1) << (7 * width) - 1
-        let length = bytes.prefix(width).reduce(Int64(0)) { $0 << 8 | Int64($1) } & none
-        return length == none ? nil : offset + Int64(element.count + width) + min(length, 1 << 48)
+        let length = rest.reduce(Int64(first)) { $0 << 8 | Int64($1) } & none
+        return length == none ? nil : offset + Int64(head.position) + min(length, 1 << 48)
     }
 
     private var audioStart: Int64 {

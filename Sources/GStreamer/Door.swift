@@ -13,10 +13,10 @@ final class Door: Sendable {
     private let fader: ElementReference
     private let state = Locked(State())
     private let time = Atomic<UInt64>(0)
-    private let ended = Atomic(false)
 
     private struct State {
         var segment: GstSegment?
+        var isLast = false
         /// Since then: microseconds, monotonic.
         var fading: (course: Fading, since: Int64)?
     }
@@ -43,19 +43,15 @@ final class Door: Sendable {
     var isFading: Bool { state.withLock { $0.fading != nil } }
 
     /// Nothing more comes: what lies behind the door is all that is left to be heard.
-    var isLast: Bool { ended.load(ordering: .relaxed) }
+    var isLast: Bool { state.withLock { $0.isLast } }
 
-    func sawEnd() { ended.store(true, ordering: .relaxed) }
+    func sawEnd() { state.withLock { $0.isLast = true } }
 
-    func saw(_ segment: GstSegment) {
-        state.withLock { $0.segment = segment }
-        ended.store(false, ordering: .relaxed)
-    }
+    func saw(_ segment: GstSegment) { state.withLock { ($0.segment, $0.isLast) = (segment, false) } }
 
     func flushed() {
-        state.withLock { $0.segment = nil }
+        state.withLock { ($0.segment, $0.isLast) = (nil, false) }
         time.store(0, ordering: .relaxed)
-        ended.store(false, ordering: .relaxed)
     }
 
     func saw(_ buffer: UnsafeMutablePointer<GstBuffer>) {

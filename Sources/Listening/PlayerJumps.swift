@@ -92,7 +92,6 @@ extension Player {
         // Not the very end: landing there by hand must not finish the item.
         let goal = goal.clamped(to: .zero...max(.zero, item.duration - BookTime(microseconds: 50_000)))
         let from = spot
-        forgetSleepEnd()
         // From the start of what was heard to its end to that start, or on from its end: nobody takes back a finish by
         // going nowhere.
         if goal == from, cause != .undo, cause != .finish {
@@ -135,6 +134,7 @@ extension Player {
             isUnheard = false
             effects = [.placed(item.id, goal)]
         }
+        forgetSleepEnd()
         (isFinished, isBorrowed) = (false, false)
         partIndex = index(of: goal)
         return effects + [.jumped(item.id, from: from, to: goal, cause), .seeked]

@@ -102,9 +102,10 @@ extension Player {
         // Play, pause or stop pressed while the source was asked counts.
         var wanted = play && phase != .stopped
         if case .opening(let pressed) = phase { wanted = pressed }
-        let comesBack = isBuffering && self.item?.id == item.id
-        let chosen = self.item?.id == item.id ? chosen : nil
-        let isWayBack = self.item?.id == item.id && !isFinished && place == item.reachable(self.place)
+        let isSame = self.item?.id == item.id
+        let comesBack = isBuffering && isSame
+        let chosen = isSame ? chosen : nil
+        let isWayBack = isSame && !isFinished && place == item.reachable(self.place)
         if chosen == nil, isWayBack { keepSleepEnd(from: self.place, backTo: place) }
         settle(item, at: chosen ?? place, rate: chosenRate ?? rate)
         isBuffering = comesBack
