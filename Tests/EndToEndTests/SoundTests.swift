@@ -157,7 +157,7 @@ import Testing
         try await withSound(devices: ["speakers"]) { house, sound in
             try await house.done("play", "tidebook", "--at", "31")
             let before = try await house.status("on its way") { $0.position > 31.5 }
-            sound.freeze()
+            try await sound.freeze()
             try await house.playerctl("pause")
             try await house.playerctl("play")
             let outcome = try await house.dogear("play", "three rooms")

@@ -28,7 +28,7 @@ import Testing
         try await House.with(keyring: .absent, activation: activation) { house in
             let daemon = try await house.daemon()
             let monitor = try await Monitor(house)
-            daemon.send(SIGSTOP)
+            try await daemon.freeze()
             let status = try house.start(Child.built("dogear"), ["status", "--json"])
             try await eventually("the question to be asked") {
                 monitor.messages().contains { $0.field("member") == "Status" } ? true : nil
@@ -48,8 +48,8 @@ import Testing
                 ["--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID"]
                     + ["s", ControlName.bus])
             let number = try #require(answer.output.split(whereSeparator: \.isWhitespace).last.flatMap { Int32($0) })
-            kill(number, SIGSTOP)
             defer { kill(number, SIGKILL) }
+            try await Child.freeze(number)
             let logs = try await house.dogear("logs")
             #expect(logs.code == 0 && logs.errors.contains("does not answer"), "\(logs)")
             #expect(logs.output.contains("ready"), "\(logs)")

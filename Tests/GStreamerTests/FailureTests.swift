@@ -90,7 +90,7 @@ import Testing
         let word = try await reports.nextWord(LoadID(number: 7))
         guard case .ready = word else { throw Rig.Unexpected(word: word) }
         engine.unload()
-        sound.freeze()
+        try await sound.freeze()
         engine.load(LoadID(number: 8), tracks: files([path], seconds: 10), at: .zero, rate: 1, volume: 1)
         let last = try await reports.nextWord(LoadID(number: 8))
         guard case .failed(.noSink) = last else { throw Rig.Unexpected(word: last) }

@@ -104,7 +104,7 @@ private func key(_ kind: SecretKey.Kind, account: String = "1f0c", user: String 
 
     @Test func aServiceThatDoesNotAnswerIsNotWaitedForLong() async throws {
         try await withPrivateBus(keyring: .unlocked) { bus throws in
-            bus.freezeKeyring()
+            try await bus.freezeKeyring()
             let vault = SecretServiceVault(address: bus.address, milliseconds: 100)
             let error = await #expect(throws: VaultError.self) { try await vault.secret(for: key(.access)) }
             #expect(error?.description.contains("does not answer") == true)

@@ -60,6 +60,21 @@ public final class Child: Sendable {
 
     public func send(_ signal: Int32) { kill(pid, signal) }
 
+    /// Stops it in its tracks, so that it answers nothing any more.
+    public func freeze() async throws { try await Self.freeze(pid) }
+
+    /// Stops a process. A signal sent is not yet a signal taken: under load its other threads go on for a while.
+    public static func freeze(_ process: Int32) async throws {
+        kill(process, SIGSTOP)
+        let folder = "/proc/\(process)/task"
+        try await until("process \(process) to stand still") {
+            try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { thread in
+                (try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8))?.contains("State:\tT")
+                    ?? false
+            }
+        }
+    }
+
     /// - Returns: its exit code, or the signal that ended it as a negative number. Only once.
     public func end() async -> Int32 {
         for await code in ended { return code }

@@ -92,7 +92,7 @@ public final class PrivateBus: Sendable {
     }
 
     /// Stops the keyring in its tracks, so that nothing is answered any more.
-    public func freezeKeyring() { keyring?.send(SIGSTOP) }
+    public func freezeKeyring() async throws { try await keyring?.freeze() }
     public func thawKeyring() { keyring?.send(SIGCONT) }
 
     private static func start(_ keyring: Keyring, _ environment: [String: String]) async throws -> Child? {

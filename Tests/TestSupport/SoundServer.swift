@@ -45,7 +45,7 @@ public final class SoundServer: Sendable {
     }
 
     /// It takes what it is given and answers nothing, until it is killed.
-    public func freeze() { server.withLock { $0?.send(SIGSTOP) } }
+    public func freeze() async throws { try await server.withLock { $0 }?.freeze() }
 
     public func stop() async {
         await kill()
