@@ -41,14 +41,21 @@ extension Service: @LoopActor PlayerFace {
     // MARK: The list of tracks
 
     func addTrack(uri: String, after: ObjectPath, isCurrent: Bool, _ reply: Reply) {
+        let entry = tracks.index(of: after).map { Addition.behind(key(ofTrack: $0)) }
+        let addition = after == MPRISName.noTrack ? .first : entry ?? .last
+        if isCurrent { wishes += 1 }
         answer(reply) { () async throws(ControlError) in
-            let entry = self.tracks.index(of: after).map { self.key(ofTrack: $0) }
-            let item = try await self.described(try Address(uri).id)
-            // Behind a track that is no longer there, or went while the item was looked up, is at the end.
-            let place = after == MPRISName.noTrack ? nil : entry ?? self.queue.line.last?.key
-            var added: Queue.Entry?
-            self.line { added = $0.insert(item, after: place) ?? $0.insert(item, after: $0.line.last?.key) }
-            if isCurrent, let added { try await self.open(item.id, at: nil, as: Wish(.picked, added.key, plays: true)) }
+            let id = try Address(uri).id
+            if isCurrent {
+                var wish = Wish(.picked, plays: true)
+                wish.addition = addition
+                do throws(ControlError) { return try await self.open(id, at: nil, as: wish) } catch {
+                    // Added it is, whatever was asked for meanwhile.
+                    guard error == ControlError(Self.overtaken) else { throw error }
+                }
+            }
+            let item = try await self.described(id)
+            self.line { addition.add(item, to: &$0) }
         }
     }
 

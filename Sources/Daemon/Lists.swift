@@ -98,16 +98,20 @@ extension Service {
             guard let next = queue.next else { throw ControlError(.notFound, "the queue is empty") }
             return try await open(next.item.id, at: nil, as: Wish(.onward, next.key, plays: true))
         }
+        let wish = wishes
+        let rest = await described(Array(playlist.items.dropFirst()))
+        guard wish == wishes else { throw ControlError(Self.overtaken) }
         if first.id == player.item?.id, player.phase != .empty {
             stay()
-            line { $0.begin(first, nil, .chosen, playlist: playlist.id) }
+            line { queue in
+                queue.begin(first, nil, .chosen, playlist: playlist.id)
+                queue.follow(rest, of: playlist.id)
+            }
             send(.play)
-            try await plays()
-        } else {
-            try await open(first.id, at: nil, as: Wish(.chosen, playlist: playlist.id, plays: true))
+            return try await plays()
         }
-        let others = await described(Array(playlist.items.dropFirst()))
-        guard queue.present?.playlist == playlist.id else { return }
-        line { $0.follow(others, of: playlist.id) }
+        var chosen = Wish(.chosen, playlist: playlist.id, plays: true)
+        chosen.rest = rest
+        try await open(first.id, at: nil, as: chosen)
     }
 }

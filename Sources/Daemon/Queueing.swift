@@ -17,6 +17,10 @@ struct Wish {
     /// What the queue goes by before it.
     var passing: [Heading.Step] = []
     let playlist: String?
+    /// What follows from that list.
+    var rest: [Item] = []
+    /// It is not in the queue yet.
+    var addition: Addition?
     /// Whatever played before; else only if that did.
     let plays: Bool
 
@@ -29,6 +33,24 @@ struct Wish {
 
     /// It follows what plays, and the desktop sees one turn into the other.
     var turns: Bool { way != .chosen }
+}
+
+/// Where in the line something new comes.
+enum Addition {
+    case first
+    /// At the end where that one is gone.
+    case behind(Queue.Key)
+    case last
+
+    @discardableResult
+    func add(_ item: Item, to queue: inout Queue) -> Queue.Entry? {
+        let last = queue.line.last?.key
+        switch self {
+        case .first: return queue.insert(item, after: nil)
+        case .behind(let key): return queue.insert(item, after: key) ?? queue.insert(item, after: last)
+        case .last: return queue.insert(item, after: last)
+        }
+    }
 }
 
 /// What plays before and behind an item.
@@ -86,7 +108,9 @@ extension Service {
             for step in wish.passing where queue.has(step.entry) {
                 queue.begin(step.entry.item, step.entry.key, step.way)
             }
-            queue.begin(item, wish.key, wish.way, playlist: wish.playlist)
+            let key = wish.addition.map { $0.add(item, to: &queue)?.key } ?? wish.key
+            queue.begin(item, key, wish.way, playlist: wish.playlist)
+            if let playlist = wish.playlist { queue.follow(wish.rest, of: playlist) }
         }
         return queue.present?.copy ?? 0
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StandIn
 import TestSupport
 import Testing
 
@@ -146,6 +147,40 @@ import Testing
         }
     }
 
+    /// Who asks for something else while a track is looked up that was to play at once means that; it is added all the same.
+    @Test(arguments: ["stop", "pause", "play", ""]) func whatWasAddedToPlayGivesWay(_ command: String) async throws {
+        try await House.signedIn(extra: House.hasty) { house, _ in
+            try await house.done("play", "tidebook")
+            let id = try #require(try await house.status().item?.id)
+            try await house.done("play", try song("A"))
+            let gate = StandInGate()
+            house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
+            async let added = call(
+                house, ".TrackList", "AddTrack", "sob", "dogear:\(id)", try await tracks(house)[0], "true")
+            try await house.status("told") { $0.opening == "Tidebook" }
+            if command == "play" {
+                try await house.done("play", try song("B"))
+            } else if !command.isEmpty {
+                try await house.playerctl(command)
+            }
+            house.server.clearFaults()
+            gate.release()
+            #expect(try await added.code == 0)
+            switch command {
+            case "stop":
+                try await house.status("added") { $0.item?.title == "A" && $0.state == .stopped && $0.queued == 1 }
+            case "play":
+                try await house.status("added") { $0.item?.title == "B" && $0.state == .playing && $0.queued == 1 }
+            case "pause": try await house.status("there") { $0.item?.title == "Tidebook" && $0.state == .paused }
+            default:
+                try await title(house, is: "Tidebook")
+                try await house.playerctl("previous")
+                try await title(house, is: "A")
+                #expect(try await house.status().queued == 1)
+            }
+        }
+    }
+
     /// The second while the first is still giving way to it.
     @Test func whatIsRemovedOnItsWayDoesNotPlay() async throws {
         try await House.with(keyring: .absent) { house in
@@ -271,6 +306,23 @@ import Testing
             // Something else: the rest of the list is done with, the listener's own is not.
             try await house.done("play", try song("D"))
             #expect(try await house.status().queued == 1)
+        }
+    }
+
+    /// What a list begins with and what follows it come together.
+    @Test func aListThatIsPlayedIsToldOnce() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("libraries", "--refresh")
+            try await house.done("play", try song("A"))
+            let latest = try #require(try await lists(house).first { $0[1] == "Latest" })
+            let monitor = try await Monitor(house)
+            #expect(try await call(house, ".Playlists", "ActivatePlaylist", "o", latest[0]).code == 0)
+            try await house.status("on its way") { ($0.queued ?? 0) > 1 && $0.state == .playing }
+            try await monitor.mark()
+            #expect(
+                try monitor.listSignals(from: 0).filter { $0.hasPrefix("TrackList ") } == [
+                    "TrackList PropertiesChanged Tracks", "TrackList TrackListReplaced",
+                ])
         }
     }
 
