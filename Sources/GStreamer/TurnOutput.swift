@@ -40,15 +40,16 @@ extension Turn {
         report(EngineReport(load, .volume(volume.clamped(to: 0...1))))
     }
 
-    /// What is heard through headphones must not go on from the speakers.
+    /// What is heard through headphones must not go on from the speakers. Beginning to play comes first.
     func watchDevices() {
         guard listening == nil, pipeline.loudness.isServed else { return }
         let post = self.post
         let stamp = since
         let number = load.number
+        let ears = pipeline.ears
         listening = Task {
-            guard (try? await Task.sleep(for: .milliseconds(500))) != nil else { return }
-            await DeviceWatch.shared.start(number) { post(.unplugged(device: $0), stamp) }
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+            await DeviceWatch.shared.start(number, { ears.presentDevice }) { post(.unplugged(device: $0), stamp) }
         }
     }
 
