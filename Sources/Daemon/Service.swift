@@ -156,6 +156,7 @@ internal import Store
     var statusTimer: LoopTimer?
     /// See ``tellPlace(after:)``.
     private var placeTimer: LoopTimer?
+    private var strayTimer: LoopTimer?
     private var cinnamon: (watch: NameWatch, timer: LoopTimer?)?
     /// What was told of last.
     var announced: StatusReport?
@@ -226,7 +227,8 @@ internal import Store
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
-        let seeked = effects.contains(.seeked) || event.mayBeAstray && isAstray
+        let isAstray = event.mayBeAstray && isAstray
+        let seeked = effects.contains(.seeked) || isAstray
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
         let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
         if isShown { announce(seeked: seeked) }
@@ -235,6 +237,7 @@ internal import Store
         if effects.isEmpty { recallPlace(after: event) }
         if event == .next, effects.isEmpty, let whyNothingIsNext { notices?.nothingIsNext(whyNothingIsNext) }
         schedulePlayer()
+        if isAstray { tellOnceItMoves() }
         settleWaiters()
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
@@ -362,6 +365,22 @@ internal import Store
         let place = partPosition
         // Who was kept from going on between the two compares nothing.
         return time.now.monotonic - now < 5_000 && followed.isAstray(from: place, at: now)
+    }
+
+    /// A place that stood still as it was told is another one soon, for whoever counts on from it: as a device far away wakes
+    /// up, its clock may stand for a second. So it is looked at again a while, and told once more when it has gone on.
+    private func tellOnceItMoves(after looks: Int = 0) {
+        let last = position
+        let pause = 0.1
+        strayTimer?.cancel()
+        strayTimer = time.timer(after: .seconds(pause)) {
+            guard self.shown.status == .playing else { return }
+            if self.position - last < .seconds(pause / 2 * self.player.rate) {
+                if looks < 20 { self.tellOnceItMoves(after: looks + 1) }
+            } else if looks > 0, self.isAstray {
+                self.announce(seeked: true)
+            }
+        }
     }
 
     /// Plasma puts its bar to the start as Next or Previous is pressed, and looks again only where the place is another than

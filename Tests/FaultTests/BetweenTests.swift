@@ -180,6 +180,24 @@ import Testing
         }
     }
 
+    /// Told while it stands it is wrong a moment later.
+    @LoopActor @Test(arguments: [0.5, 1, 2]) func whoFollowsTheSignalsIsToldAsTheSoundGoesOn(rate: Double) async throws
+    {
+        try await listening { rig, service in
+            @LoopActor func gap() -> Double {
+                (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+            }
+            service.send(.rate(rate))
+            await rig.pass(0.1)
+            rig.life.engine.stand()
+            await rig.pass(1.5)
+            #expect(gap() > 0.05 * rate)
+            rig.life.engine.settle()
+            await rig.pass(0.25)
+            #expect(abs(gap()) < 0.05)
+        }
+    }
+
     /// Before a tick has told it, and at the latest then: a pause may be long.
     @LoopActor @Test(arguments: [Player.Event.pause(.listener), .toggle, .stop])
     func whoFollowsTheSignalsIsToldWhereTheSoundStands(by event: Player.Event) async throws {

@@ -41,6 +41,8 @@ final class FakeEngine: Engine {
     func starve(_ waits: Bool) { LoopActor.assumeIsolated { state.starve(waits) } }
     /// Notes what was heard up to now: before a death.
     func settle() { LoopActor.assumeIsolated { state.settle() } }
+    /// Its clock stands still, and it does not say so, until ``settle()``.
+    func stand() { LoopActor.assumeIsolated { state.stand() } }
     /// The clock that the sound follows stood still for so long.
     func slip(by time: BookTime) { LoopActor.assumeIsolated { state.slip(by: time) } }
     var isSounding: Bool { LoopActor.assumeIsolated { state.since != nil } }
@@ -157,6 +159,8 @@ final class FakeEngine: Engine {
             halt()
             run()
         }
+
+        func stand() { halt() }
 
         func slip(by time: BookTime) {
             halt()
