@@ -52,7 +52,7 @@ final class Silences: Sendable {
     func setGrain(of element: Element, isAhead: Bool) {
         guard dogear_has_property(element, "min-latency") != 0 else { return }
         // Never 0, by which it would let a frame pass those it has gathered.
-        let grain: gint64 = isOn.load(ordering: .relaxed) ? 1 : isAhead ? 1_000_000_000 : 100_000_000
+        let grain: gint64 = isOn.load(ordering: .relaxed) ? 1 : isAhead ? 500_000_000 : 100_000_000
         dogear_set_int64(element, "min-latency", grain)
     }
 
