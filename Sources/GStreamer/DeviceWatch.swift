@@ -15,16 +15,13 @@ actor DeviceWatch {
     private static let listener = Locked<(number: UInt64, tell: Listener)?>(nil)
     private var provider: UnsafeMutablePointer<GstDeviceProvider>?
 
-    /// - Parameters:
-    ///   - number: of the load; one at a time listens, the last.
-    ///   - present: where the sound goes now, as far as it is known. If that is gone already, it is told at once.
-    func start(_ number: UInt64, _ present: @Sendable () -> String?, _ tell: @escaping Listener) {
+    /// - Parameter number: of the load; one at a time listens, the last.
+    func start(_ number: UInt64, _ tell: @escaping Listener) {
         // The server may be another one by now.
         disconnect()
         guard !Task.isCancelled else { return }
         Self.listener.withLock { $0 = (number, tell) }
         connect()
-        if provider != nil, let device = present(), !OutputDevices.has(device) { tell(device) }
     }
 
     func stop(_ number: UInt64) {

@@ -166,9 +166,6 @@ final class Ears: Sendable {
         post(.volume(volume, after: number), needle.stamp)
     }
 
-    /// Where the sound goes; nil where the sound server has not said.
-    var presentDevice: String? { device.withLock { $0 } }
-
     /// Whether that was where the sound went; wherever it goes now, that is no news then.
     func forget(device name: String) -> Bool {
         device.withLock { device in

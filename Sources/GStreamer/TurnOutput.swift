@@ -46,10 +46,9 @@ extension Turn {
         let post = self.post
         let stamp = since
         let number = load.number
-        let ears = pipeline.ears
         listening = Task {
             guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
-            await DeviceWatch.shared.start(number, { ears.presentDevice }) { post(.unplugged(device: $0), stamp) }
+            await DeviceWatch.shared.start(number) { post(.unplugged(device: $0), stamp) }
         }
     }
 
