@@ -24,7 +24,7 @@ final class Pipeline {
     private var mayBoost = true
     /// Boosted since the last ``rewind()``, and only after the next one louder.
     var isToBeBoosted: Bool { boost > 0 && booster == nil && mayBoost && Health.canBoost }
-    let ears: Ears
+    private let ears: Ears
     private let post: @Sendable (Note, UInt64) -> Void
     /// A sound server that does not answer has it: see ``inTime(_:)``.
     private var isStuck = false
@@ -476,6 +476,9 @@ final class Pipeline {
         dogear_set_double(booster.gain, "volume", pow(10, boost.clamped(to: 0...12) / 20))
         dogear_set_bool(booster.limiter, "enabled", boost > 0 ? 1 : 0)
     }
+
+    /// See ``Ears/forget(device:)``.
+    func forget(device name: String) -> Bool { ears.forget(device: name) }
 
     func recalculateLatency() {
         guard !isClosed else { return }

@@ -274,7 +274,7 @@ final class Turn {
         case .moved(let device):
             // Moved by hand it goes on; only what was unplugged is silenced.
             if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
-        case .unplugged(let device): if pipeline.ears.forget(device: device) { report(EngineReport(load, .outputGone)) }
+        case .unplugged(let device): if pipeline.forget(device: device) { report(EngineReport(load, .outputGone)) }
         case .volumeDue(let isLast): _ = pipeline.loudness.insist(isLast: isLast)
         case .volume(let volume, let number): take(volume, after: number)
         case .latency: pipeline.recalculateLatency()
