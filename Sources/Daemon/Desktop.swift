@@ -46,17 +46,25 @@ extension Service: @LoopActor PlayerFace {
         if isCurrent { wishes += 1 }
         answer(reply) { () async throws(ControlError) in
             let id = try Address(uri).id
-            if isCurrent {
-                var wish = Wish(.picked, plays: true)
-                wish.addition = addition
-                do throws(ControlError) { return try await self.open(id, at: nil, as: wish) } catch {
-                    // Added it is, whatever was asked for meanwhile.
-                    guard error == ControlError(Self.overtaken) else { throw error }
+            guard isCurrent else { return try await self.add(id, addition) }
+            var wish = Wish(.picked, plays: true)
+            wish.addition = addition
+            do throws(ControlError) { try await self.open(id, at: nil, as: wish) } catch {
+                let isOvertaken = error == ControlError(Self.overtaken)
+                // Added it is, whatever was asked for meanwhile, and where it only cannot be played now.
+                do throws(ControlError) { try await self.add(id, addition, again: isOvertaken) } catch let failure {
+                    throw isOvertaken ? failure : error
                 }
+                if !isOvertaken { throw error }
             }
-            let item = try await self.described(id)
-            self.line { addition.add(item, to: &$0) }
         }
+    }
+
+    /// - Parameter again: also if it is in the queue.
+    private func add(_ id: ItemID, _ addition: Addition, again: Bool = true) async throws(ControlError) {
+        let item = try await described(id)
+        guard again || !queue.line.contains(where: { $0.item.id == item.id }) else { return }
+        line { addition.add(item, to: &$0) }
     }
 
     func removeTrack(_ index: Int) {

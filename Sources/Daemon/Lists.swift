@@ -98,9 +98,9 @@ extension Service {
             guard let next = queue.next else { throw ControlError(.notFound, "the queue is empty") }
             return try await open(next.item.id, at: nil, as: Wish(.onward, next.key, plays: true))
         }
-        let wish = wishes
+        let (wish, ticket) = (wishes, opening)
         let rest = await described(Array(playlist.items.dropFirst()))
-        guard wish == wishes else { throw ControlError(Self.overtaken) }
+        guard wish == wishes, ticket == opening else { throw ControlError(Self.overtaken) }
         if first.id == player.item?.id, player.phase != .empty {
             stay()
             line { queue in

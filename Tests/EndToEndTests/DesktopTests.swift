@@ -183,6 +183,23 @@ import Testing
         }
     }
 
+    /// It is asked for again when its turn comes.
+    @Test func whatWasAddedToPlayAndCannotWaits() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            let id = try #require(try await house.status().item?.id)
+            try await house.done("play", try song("A"))
+            house.server.fail(.serverError, path: "/api/items/*/play", times: .max)
+            let added = try await call(
+                house, ".TrackList", "AddTrack", "sob", "dogear:\(id)", try await tracks(house)[0], "true")
+            #expect(added.code != 0, "\(added)")
+            try await house.status("A goes on") { $0.item?.title == "A" && $0.state == .playing && $0.queued == 1 }
+            house.server.clearFaults()
+            try await house.playerctl("next")
+            try await title(house, is: "Tidebook")
+        }
+    }
+
     /// The second while the first is still giving way to it.
     @Test func whatIsRemovedOnItsWayDoesNotPlay() async throws {
         try await House.with(keyring: .absent) { house in
