@@ -199,13 +199,20 @@ private struct ForgetfulBytes: ByteShelf {
         let rig = Rig("hls-wait")
         _ = try await rig.open(track(server), at: .seconds(6))
         rig.engine.play(rig.load)
-        let word = try await rig.reports.next(rig.load)
-        try #require(word == .buffering(true), "\(word) at \(rig.engine.position(rig.load)?.seconds ?? -1)")
-        let stood = try #require(rig.engine.position(rig.load))
+        var stood = BookTime.zero
+        var stands = 0
+        // A decoder that a busy machine kept from its work: once it has done it, that is heard too.
+        repeat {
+            if stands > 0 { #expect(try await rig.reports.next(rig.load) == .buffering(false)) }
+            let word = try await rig.reports.next(rig.load)
+            try #require(word == .buffering(true), "\(word) at \(rig.engine.position(rig.load)?.seconds ?? -1)")
+            stands += 1
+            stood = try #require(rig.engine.position(rig.load))
+            let count = asked()
+            try await eventually("asked again") { asked() >= count + 3 ? true : nil }
+        } while rig.reports.all.count > 2 * stands
         #expect(stood.seconds > 6.5 && stood.seconds <= 9.1, "\(stood)")
-        let count = asked()
-        try await eventually("asked again") { asked() >= count + 3 ? true : nil }
-        // Where the decoder came late, the buffer that was under way when it stopped still counts.
+        // The buffer that was under way when it stopped still counts.
         let later = try #require(rig.engine.position(rig.load))
         #expect((stood.seconds...stood.seconds + 0.1).contains(later.seconds), "\(stood), \(later)")
         #expect(rig.reports.all.last?.word == .buffering(true))
