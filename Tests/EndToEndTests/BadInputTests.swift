@@ -7,7 +7,11 @@ import Testing
 /// Whatever is wrong: a sentence with the next step, the right exit code, nothing lost, the daemon alive.
 @Suite struct BadInputTests {
     @Test func answersThatAreNoAnswers() async throws {
-        try await House.signedIn { house, daemon in
+        try await House.with { house in
+            let daemon = try await house.daemon()
+            // Once they have been read, which is tried again and again, the server is no longer asked: no moment without one.
+            var before = house.server.fail(.serverError, path: "/api/libraries", times: .max)
+            try await house.logIn()
             let faults: [(StandInFault, Int32, String)] = [
                 (.html(), 1, "web page"),
                 (.status(200, body: "{\"libraries\": [", contentType: "application/json"), 1, "damaged"),
@@ -19,12 +23,14 @@ import Testing
             for (fault, code, words) in faults {
                 // Some are tried again: until it is cleared the fault holds.
                 let id = house.server.fail(fault, path: "/api/libraries", times: .max)
+                house.server.clearFault(before)
+                before = id
                 let outcome = try await house.dogear("libraries")
-                house.server.clearFault(id)
                 #expect(outcome.code == code, "\(fault): \(outcome.errors)")
                 #expect(outcome.errors.contains(words), "\(fault): \(outcome.errors)")
                 #expect(outcome.output.isEmpty)
             }
+            house.server.clearFault(before)
             #expect(try await house.done("libraries").contains("Podcasts"))
             #expect(kill(daemon.pid, 0) == 0)
         }
