@@ -70,8 +70,8 @@ extension Service: @LoopActor PlayerFace {
     func removeTrack(_ index: Int) {
         let key = key(ofTrack: index)
         guard key == queue.present?.key else { return line { $0.remove(key) } }
-        // The present one goes as another comes.
-        if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
+        leaving = key
+        letGo()
     }
 
     func goTo(track index: Int) {

@@ -99,6 +99,7 @@ extension Service {
     private func arrived(_ number: Int) {
         guard number == goings else { return }
         (heading, going) = (nil, nil)
+        letGo()
         notices?.lookAtTrouble()
     }
 
@@ -142,6 +143,7 @@ extension Service {
                 go(steps + [Heading.Step(entry: last, way: .back)], plays: plays(heading))
                 return true
             }
+            leaving = nil
             turnBack()
         case .play, .toggle:
             // Not the one that was stopped.
@@ -191,7 +193,10 @@ extension Service {
         guard let heading, !heading.isPresent, !queue.has(heading.entry) else { return }
         let steps = steps(of: heading)
         guard steps.isEmpty else { return go(steps, plays: plays(heading)) }
-        guard player.turning == .rolled, let last = player.item?.id else { return turnBack() }
+        guard player.turning == .rolled, let last = player.item?.id else {
+            turnBack()
+            return letGo()
+        }
         let effect = putOff
         abandonHeading()
         stopFinding()
@@ -218,7 +223,10 @@ extension Service {
     }
 
     /// What is there is meant, and not what is on its way.
-    func stay() { if isOnItsWay { turnBack() } }
+    func stay() {
+        leaving = nil
+        if isOnItsWay { turnBack() }
+    }
 
     /// Something else is wanted now.
     func abandonHeading() {

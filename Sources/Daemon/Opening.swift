@@ -61,7 +61,12 @@ extension Service {
         var left: Left?
         var taken: Queue?
         var (asked, byHand): (Bool?, Bool?)
-        defer { if retreat == ticket { retreat = nil } }
+        // Whoever asks for it once more does not want it out any longer.
+        let wanted = wish.way == .chosen ? leaving : nil
+        defer {
+            if retreat == ticket { retreat = nil }
+            letGo()
+        }
         do throws(SourceError) {
             beginFinding(id, title, ticket, plays: wish.plays)
             defer {
@@ -75,6 +80,7 @@ extension Service {
             let early = try await settled(jump, on: found.id)
             if let early, let item = try? await known(found.id) { _ = try item.goal(of: early, from: .zero) }
             try isStill(ticket)
+            if let wanted, wanted.item == found.id { leaving = nil }
             // Play or pause may have been pressed while it was looked for.
             let play = player.wantsPlay || finding?.byHand ?? wish.plays
             asked = play

@@ -111,8 +111,18 @@ extension Service {
             let key = wish.addition.map { $0.add(item, to: &queue)?.key } ?? wish.key
             queue.begin(item, key, wish.way, playlist: wish.playlist)
             if let playlist = wish.playlist { queue.follow(wish.rest, of: playlist) }
+            if let leaving { queue.remove(leaving) }
         }
+        if leaving != queue.present?.key { leaving = nil }
         return queue.present?.copy ?? 0
+    }
+
+    /// The present one, where it was taken out, goes as another comes: what is on its way, or what is next.
+    func letGo() {
+        guard let leaving, !isOnItsWay else { return }
+        self.leaving = nil
+        guard leaving == queue.present?.key else { return }
+        if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
     }
 
     func setLoop(_ loop: Queue.Loop) { line { $0.loop = loop } }

@@ -123,6 +123,8 @@ internal import Store
 
     /// Of the queue's entries the one that could not be played last.
     var stuck: Queue.Key?
+    /// Taken out of the queue while it was the present one.
+    var leaving: Queue.Key?
     /// What can be gone on with.
     let begun: Begun
     let live: LiveUpdates

@@ -303,6 +303,60 @@ extension BetweenTests {
         await rig.pass(5)
     }
 
+    /// Another of a line of three without parts, of which the second plays, or something from outside it, is on its way.
+    @LoopActor private func taking(
+        out way: Outing, _ body: (Rig, Service) async throws -> Void
+    ) async throws {
+        try await linedUp { rig, service in
+            service.send(.next)
+            await rig.pass(3)
+            try #require(isAt(other, service) && service.queue.line.count == 3)
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            switch way {
+            case .next: service.send(.next)
+            case .picked: service.goTo(track: 0)
+            case .opened: service.open(uri: "dogear:\(Thing.all[2].id)", Reply { _ in })
+            case .failed: service.open(uri: "dogear:abs:\(Thing.account)/nosuch", Reply { _ in })
+            }
+            await rig.settle()
+            await rig.pass(0.1)
+            service.removeTrack(1)
+            await rig.settle()
+            try await body(rig, service)
+        }
+    }
+
+    enum Outing: CaseIterable { case next, picked, opened, failed }
+
+    @LoopActor @Test(arguments: Outing.allCases) func whatIsTakenOutGoesAsWhatIsOnItsWayComes(_ way: Outing)
+        async throws
+    {
+        try await taking(out: way) { rig, service in
+            #expect(isAt(other, service), "until then it is heard")
+            await rig.pass(6)
+            let last = Thing.all[4]
+            let (heard, line) =
+                switch way {
+                case .next, .failed: (last, [book, last])
+                case .picked: (book, [book, last])
+                case .opened: (Thing.all[2], [Thing.all[2], last])
+                }
+            #expect(isAt(heard, service))
+            #expect(service.queue.line.map(\.item.duration.seconds) == line.map(\.length))
+            #expect(service.leaving == nil && service.heading == nil)
+        }
+    }
+
+    @LoopActor @Test(arguments: [false, true]) func whatIsAskedForOnceMoreStays(isOpened: Bool) async throws {
+        try await taking(out: .picked) { rig, service in
+            if isOpened { choose(other, service) } else { service.goTo(track: 1) }
+            await rig.settle()
+            await rig.pass(6)
+            #expect(isAt(other, service) && service.queue.line.count == 3)
+            #expect(service.leaving == nil && service.heading == nil)
+        }
+    }
+
     @LoopActor @Test func whatIsRemovedOnItsWayCostsNothingThatPlays() async throws {
         try await linedUp { rig, service in
             // One without parts: the line is the list of tracks.
