@@ -16,15 +16,25 @@ public struct FileEnd {
     }
 
     /// MP4: a box says that it is longer than what is left.
-    public var isInBox: Bool {
-        var offset: Int64 = 0
+    public var isInBox: Bool { boxes.isCut }
+
+    /// The same, and the box that tells where the sound lies was to come behind that.
+    public var isBeforeIndex: Bool {
+        let (whole, isCut) = boxes
+        return isCut && whole.first == Array("ftyp".utf8) && !whole.contains(Array("moov".utf8))
+    }
+
+    /// The kinds of those that are whole, and whether another one is not.
+    private var boxes: (whole: [[UInt8]], isCut: Bool) {
+        var (whole, offset): ([[UInt8]], Int64) = ([], 0)
         for _ in 0..<Self.mostBoxes where offset < size {
-            guard let head = BoxHead(piece(at: offset, count: BoxHead.longest).bytes) else { return true }
-            guard let length = head.size, length >= head.length else { return false }
-            guard length <= size - offset else { return true }
+            guard let head = BoxHead(piece(at: offset, count: BoxHead.longest).bytes) else { return (whole, true) }
+            guard let length = head.size, length >= head.length else { break }
+            guard length <= size - offset else { return (whole, true) }
+            whole.append(head.kind)
             offset += Int64(length)
         }
-        return false
+        return (whole, false)
     }
 
     /// mp3: its first frame tells of notably more bytes, and the last is not whole. Both: tools that cut files in two leave

@@ -94,6 +94,9 @@ public struct FileSource: Sendable {
     }
 
     private func facts(of path: String, _ bytes: FileBytes) async throws(LocalFilesError) -> FileFacts {
+        let end = FileEnd(size: Int64(bytes.size)) { bytes.bytes(at: Int($0), count: $1) ?? [] }
+        // decodebin may keep that to itself (1.22), and all others wait for as long as it is looked into.
+        if end.isBeforeIndex { throw .unreadable(path: path, reason: "its end is missing: was it cut short?") }
         let chapters = (try? await EmbeddedChapters.read(FileReader(bytes))) ?? []
         do throws(EngineFailure) {
             var facts = try await inspector.inspect(path: path)

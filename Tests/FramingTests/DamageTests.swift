@@ -91,6 +91,7 @@ private struct Dice: RandomNumberGenerator {
         _ = (end.isInFrame, end.isInPage, end.isInSegment)
         #expect(total < 100_000, "\(total) bytes")
         _ = end.isInBox
+        _ = end.isBeforeIndex
     }
 
     @Test func endsOfWhatIsNoFile() {

@@ -27,6 +27,7 @@ import Testing
         Real(name: "flac.oga", options: ["-c:a", "flac"]) { $0.isInPage },
         Real(name: "samples.wav", options: ["-metadata", "title=Emma"]) { $0.isInChunk },
         Real(name: "slow.m4b", options: []) { $0.isInBox },
+        Real(name: "index-last.m4b", options: []) { $0.isBeforeIndex },
         Real(name: "fast.m4b", options: ["-movflags", "+faststart"]) { $0.isInBox },
         Real(name: "vorbis.mka", options: ["-c:a", "libvorbis"]) { $0.isInSegment },
         Real(name: "opus.webm", options: ["-c:a", "libopus"]) { $0.isInSegment },

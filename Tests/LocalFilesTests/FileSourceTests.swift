@@ -155,6 +155,10 @@ import Testing
         let wav = try Sounds.read(try Sounds.tone("header.wav", seconds: 1))
         try Sounds.write(Array(wav.prefix(44)), to: "\(folder)/bad/header.wav")
         #expect(await error("\(folder)/bad/header.wav") == .empty(path: "\(folder)/bad/header.wav"))
+        let book = try Sounds.read(try Sounds.tone("whole.m4b", seconds: 30))
+        try Sounds.write(Array(book.prefix(book.count * 2 / 3)), to: "\(folder)/bad/part.m4b")
+        let reason = "its end is missing: was it cut short?"
+        #expect(await error("\(folder)/bad/part.m4b") == .unreadable(path: "\(folder)/bad/part.m4b", reason: reason))
         #expect(
             await error("\(folder)/bad/text.mp3")
                 == .unreadable(path: "\(folder)/bad/text.mp3", reason: "it is not audio"))
