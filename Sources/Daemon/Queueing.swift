@@ -122,7 +122,10 @@ extension Service {
         guard let leaving, !isOnItsWay else { return }
         self.leaving = nil
         guard leaving == queue.present?.key else { return }
-        if let next = queue.next { go(to: next, .instead) } else { send(.stop) }
+        if let next = queue.next { return go(to: next, .instead) }
+        send(.stop)
+        // What led to it is offered instead.
+        if let previous = queue.previous { go(to: previous, .instead) }
     }
 
     func setLoop(_ loop: Queue.Loop) { line { $0.loop = loop } }

@@ -347,6 +347,22 @@ extension BetweenTests {
         }
     }
 
+    @LoopActor @Test func theLastOfTheLineGoesToo() async throws {
+        try await linedUp { rig, service in
+            for _ in 1...2 {
+                service.send(.next)
+                await rig.pass(3)
+            }
+            for (count, there) in [(2, other), (1, book)] {
+                service.removeTrack(count)
+                await rig.settle()
+                await rig.pass(1)
+                #expect(service.queue.line.count == count && service.shown.status == .stopped)
+                #expect(service.player.item?.duration == .seconds(there.length))
+            }
+        }
+    }
+
     @LoopActor @Test(arguments: [false, true]) func whatIsAskedForOnceMoreStays(isOpened: Bool) async throws {
         try await taking(out: .picked) { rig, service in
             if isOpened { choose(other, service) } else { service.goTo(track: 1) }
