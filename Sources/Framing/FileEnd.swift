@@ -20,18 +20,19 @@ public struct FileEnd {
 
     /// The same, and the box that tells where the sound lies was to come behind that.
     public var isBeforeIndex: Bool {
+        guard piece(at: 0, count: BoxHead.longest).bytes.has("ftyp", at: 4) else { return false }
         let (whole, isCut) = boxes
-        return isCut && whole.first == Array("ftyp".utf8) && !whole.contains(Array("moov".utf8))
+        return isCut && !whole.isEmpty && !whole.contains(Array("moov".utf8))
     }
 
     /// The kinds of those that are whole, and whether another one is not.
-    private var boxes: (whole: [[UInt8]], isCut: Bool) {
-        var (whole, offset): ([[UInt8]], Int64) = ([], 0)
+    private var boxes: (whole: Set<[UInt8]>, isCut: Bool) {
+        var (whole, offset): (Set<[UInt8]>, Int64) = ([], 0)
         for _ in 0..<Self.mostBoxes where offset < size {
             guard let head = BoxHead(piece(at: offset, count: BoxHead.longest).bytes) else { return (whole, true) }
             guard let length = head.size, length >= head.length else { break }
             guard length <= size - offset else { return (whole, true) }
-            whole.append(head.kind)
+            whole.insert(head.kind)
             offset += Int64(length)
         }
         return (whole, false)
