@@ -214,7 +214,7 @@ internal import Store
             case .outputGone: log.notice("what it was heard through is gone")
             case .buffering(true) where player.phase == .playing:
                 log.notice("it waits for more of what it plays")
-            case .ready, .seeked, .buffering, .skipped, .volume, .ended: break
+            case .ready, .seeked, .buffering, .skipped, .wentOn, .volume, .ended: break
             }
         }
         send(.report(report))
@@ -239,7 +239,7 @@ internal import Store
         if effects.isEmpty { recallPlace(after: event) }
         if event == .next, effects.isEmpty, let whyNothingIsNext { notices?.nothingIsNext(whyNothingIsNext) }
         schedulePlayer()
-        if isAstray { tellOnceItMoves() }
+        if event.isArrival { tellOnceItMoves(looking: 0.02) } else if isAstray { tellOnceItMoves(looking: 0.1) }
         settleWaiters()
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
@@ -371,15 +371,18 @@ internal import Store
 
     /// A place that stood still as it was told is another one soon, for whoever counts on from it: as a device far away wakes
     /// up, its clock may stand for a second. So it is looked at again a while, and told once more when it has gone on.
-    private func tellOnceItMoves(after looks: Int = 0) {
-        let last = position
-        let pause = 0.1
+    /// - Parameters:
+    ///   - pause: seconds between two looks.
+    ///   - left: seconds for which to look.
+    private func tellOnceItMoves(looking pause: Double, for left: Double = 2) {
         strayTimer?.cancel()
+        guard shown.status == .playing else { return }
+        let last = position
         strayTimer = time.timer(after: .seconds(pause)) {
             guard self.shown.status == .playing else { return }
             if self.position - last < .seconds(pause / 2 * self.player.rate) {
-                if looks < 20 { self.tellOnceItMoves(after: looks + 1) }
-            } else if looks > 0, self.isAstray {
+                if left > pause { self.tellOnceItMoves(looking: pause, for: left - pause) }
+            } else if self.isAstray {
                 self.announce(seeked: true)
             }
         }
@@ -497,13 +500,16 @@ internal import Store
 }
 
 extension Player.Event {
-    /// Who follows the signals may have counted on while the sound did not: since the last tick, or on its way to where it
-    /// was sought.
-    fileprivate var mayBeAstray: Bool {
-        switch self {
-        case .tick: true
-        case .report(let report): if case .seeked = report.word { true } else { false }
-        default: false
+    /// Who follows the signals may have counted on while the sound did not: since the last tick, on its way to where it was
+    /// sought, or while its rate was changed.
+    fileprivate var mayBeAstray: Bool { self == .tick || isArrival }
+
+    /// The sound is there, and is about to begin.
+    fileprivate var isArrival: Bool {
+        guard case .report(let report) = self else { return false }
+        return switch report.word {
+        case .seeked, .wentOn: true
+        case .ready, .skipped, .buffering, .volume, .outputGone, .ended, .failed: false
         }
     }
 }

@@ -27,7 +27,7 @@ final class Turn {
         }
     }
 
-    /// Who is told on arrival. Nobody: the rate changed, or a file could not be handed over without a gap.
+    /// What is told on arrival.
     struct Purpose: Equatable {
         var isLoad = false
         var aim: Int?
@@ -35,6 +35,7 @@ final class Turn {
         var isJump = false
 
         static let load = Purpose(isLoad: true)
+        /// The rate changed, or a file could not be handed over without a gap.
         static let goOn = Purpose()
         static let goBack = Purpose(isJump: true)
         static func seek(aim: Int) -> Purpose { Purpose(aim: aim) }
@@ -368,6 +369,7 @@ final class Turn {
         if isNowhere { needle.hold(at: place) }
         if purpose.isLoad { report(EngineReport(load, .ready(at: place))) }
         if purpose.isJump { report(EngineReport(load, .skipped)) }
+        if purpose == .goOn { report(EngineReport(load, .wentOn)) }
         // The listener may already have asked for another: only the last is told.
         if purpose.aim != nil, waiting == nil { report(EngineReport(load, .seeked(to: place))) }
         if waiting != nil {

@@ -17,7 +17,7 @@ public protocol Engine: AnyObject, Sendable {
     func pause(_ load: LoadID)
     /// Exact, across track borders. Reports `.seeked` once confirmed; of several in a row only the last need be.
     func seek(_ load: LoadID, to place: BookTime)
-    /// 0.5 to 3.0, pitch kept. Does not move the place.
+    /// 0.5 to 3.0, pitch kept. Does not move the place, and reports `.wentOn` once it is heard.
     func setRate(_ load: LoadID, _ rate: Double)
     /// 0 to 1, linear in amplitude as MPRIS clients show it. Heard at once.
     func setVolume(_ volume: Double)
@@ -74,6 +74,8 @@ public struct EngineReport: Hashable, Sendable {
         case seeked(to: BookTime)
         /// The place has moved by itself: over a silence that was left out, or back to what was not heard after all.
         case skipped
+        /// It goes on where it was, after a moment without sound: at another rate, or in a file that had to be opened.
+        case wentOn
         /// Sound stopped for want of data, or goes on.
         case buffering(Bool)
         /// Somebody has set the volume elsewhere, as with the desktop's mixer: 0 to 1.

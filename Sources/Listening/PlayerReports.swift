@@ -19,6 +19,7 @@ extension Player {
             count(now)
             return effect
         case .skipped: return phase == .playing && target == nil ? [.seeked] : []
+        case .wentOn: return []
         case .volume(let volume):
             guard volume != self.volume else { return [] }
             self.volume = volume

@@ -223,6 +223,19 @@ import Testing
         }
     }
 
+    /// From one rate to another the sound stands for a moment, in which who follows counts on at the new one.
+    @LoopActor @Test(arguments: [1.5, 2, 3]) func whoFollowsTheSignalsIsToldWhereAnotherRateIsHeard(rate: Double)
+        async throws
+    {
+        try await listening { rig, service in
+            rig.life.engine.changeRates(within: .seconds(0.015))
+            service.send(.rate(rate))
+            await rig.pass(0.1)
+            let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+            #expect(abs(gap - (rate == 1.5 ? 0.045 : 0)) < 0.001)
+        }
+    }
+
     @LoopActor func call(_ service: Service, _ body: @LoopActor () -> Void) -> Rig.Flag {
         let answered = Rig.Flag()
         service.answer(Reply { _ in LoopActor.onLoop { answered.isSet = true } }, after: body)

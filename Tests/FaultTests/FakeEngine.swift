@@ -45,6 +45,8 @@ final class FakeEngine: Engine {
     func stand() { LoopActor.assumeIsolated { state.stand() } }
     /// The clock that the sound follows stood still for so long.
     func slip(by time: BookTime) { LoopActor.assumeIsolated { state.slip(by: time) } }
+    /// Another rate takes so long to be there, and as long again to be heard.
+    func changeRates(within delay: BookTime) { LoopActor.assumeIsolated { state.rateDelay = delay } }
     var isSounding: Bool { LoopActor.assumeIsolated { state.since != nil } }
     var rate: Double { LoopActor.assumeIsolated { state.rate } }
 
@@ -63,6 +65,7 @@ final class FakeEngine: Engine {
         private var base = BookTime.zero
         private(set) var since: Int64?
         private(set) var rate = 1.0
+        var rateDelay = BookTime.zero
         private var end: LoopTimer?
 
         init(time: LifeTime, hearing: any Hearing, report: @escaping @LoopActor (EngineReport) -> Void) {
@@ -117,7 +120,11 @@ final class FakeEngine: Engine {
             guard load == self.load else { return }
             halt()
             self.rate = rate
-            run()
+            guard rateDelay > .zero else { return run() }
+            _ = time.timer(after: rateDelay) {
+                self.report(EngineReport(load, .wentOn))
+                _ = self.time.timer(after: self.rateDelay) { self.run() }
+            }
         }
 
         func unload() {

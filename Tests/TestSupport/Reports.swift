@@ -5,6 +5,7 @@ public import Listening
 public final class Reports: Sendable {
     private struct State {
         var all: [EngineReport] = []
+        var wentOn = 0
         var read = 0
         var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
         var tickets = 0
@@ -13,11 +14,14 @@ public final class Reports: Sendable {
 
     public init() {}
 
+    /// But for `.wentOn`, which comes of much and says that nothing has changed.
     public var all: [EngineReport] { state.withLock { $0.all } }
+    /// How often that was said.
+    public var wentOn: Int { state.withLock { $0.wentOn } }
 
     @Sendable public func add(_ report: EngineReport) {
         let waiting = state.withLock { state in
-            state.all.append(report)
+            if report.word == .wentOn { state.wentOn += 1 } else { state.all.append(report) }
             defer { state.waiting = [:] }
             return state.waiting.values.map { $0 }
         }
