@@ -66,6 +66,7 @@ let package = Package(
         .target(name: "COpened"),
         .target(name: "CCurl", dependencies: ["COpened"], cSettings: hidden),
         .target(name: "CPbutils", dependencies: ["COpened", "CGStreamer"], cSettings: hidden),
+        .target(name: "CPulse", dependencies: ["COpened"], cSettings: hidden),
         .target(
             name: "CSecret", dependencies: ["COpened", "CGLib"],
             cSettings: hidden + [.unsafeFlags(["-I\(secretHeaders)"])]),
@@ -94,7 +95,7 @@ let package = Package(
         room("Termios", "CSystemd", "EventLoop", "Listening", "Screen"),
         room("SDJournal", "CSystemd", "Control"),
         room("Curl", "CCurl", "EventLoop", "HTTP"),
-        room("GStreamer", "CGStreamer", "CPbutils", "EventLoop", "Framing", "Listening"),
+        room("GStreamer", "CGStreamer", "CPbutils", "CPulse", "EventLoop", "Framing", "Listening"),
         room("LocalFiles", "Folders", "Framing", "Listening"),
         room("Streaming", "EventLoop", "Folders", "HTTP", "Listening"),
         room("Folders", "Listening"),

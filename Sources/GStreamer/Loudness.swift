@@ -62,6 +62,18 @@ final class Loudness: Sendable {
     /// All sound goes to PulseAudio.
     var isServed: Bool { state.withLock { $0.server != nil } }
 
+    /// The sound server's; nil: the usual one.
+    var address: String? {
+        let server = state.withLock { state in
+            state.server?.retain()
+            return state.server
+        }
+        defer { server?.release() }
+        guard let text = server.flatMap({ dogear_get_string($0.element, "server") }) else { return nil }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+
     /// The mixer's, where that was moved after the last volume we have set.
     var mixed: Double? { state.withLock { $0.mixed } }
 

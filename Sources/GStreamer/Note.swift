@@ -24,6 +24,10 @@ enum Note: Sendable {
     case unplugged(device: String)
     /// Someone has changed the volume with a mixer, after this many of our own.
     case volume(Double, after: UInt64)
+    /// While nothing plays someone may have: it is to be asked for.
+    case mixing
+    /// Of our own making: that was a moment ago.
+    case mixed
     /// Of our own making: the sound output has been opened, or not.
     case awake(Bool)
     /// Of our own making: the disk has told what this file looks like.

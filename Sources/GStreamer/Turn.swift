@@ -63,6 +63,10 @@ final class Turn {
     var insisting: Task<Void, Never>?
     /// Begins to listen for devices that are gone, once, when this has played for a moment.
     var listening: Task<Void, Never>?
+    /// Listens for mixers while it stands.
+    var mixerWatch: MixerWatch?
+    /// One is being moved.
+    var mixing: ThreadTimer?
     /// Waits until what comes behind a silence that was left out is heard.
     var jump: ThreadTimer?
     var rate: Double
@@ -139,6 +143,8 @@ final class Turn {
         clockCheck?.cancel()
         jump?.cancel()
         listening?.cancel()
+        leaveMixer()
+        mixing?.cancel()
         insisting?.cancel()
         Task { [load] in await DeviceWatch.shared.stop(load.number) }
         needle.attach(nil, nil)
@@ -278,6 +284,10 @@ final class Turn {
         case .unplugged(let device): if pipeline.forget(device: device) { report(EngineReport(load, .outputGone)) }
         case .volumeDue(let isLast): _ = pipeline.loudness.insist(isLast: isLast)
         case .volume(let volume, let number): take(volume, after: number)
+        case .mixing: mixing = mixing ?? post(.mixed, after: Self.mixingTime)
+        case .mixed:
+            mixing = nil
+            if case .steady = phase, !isPlaying { followMixer() }
         case .latency: pipeline.recalculateLatency()
         case .found(let opening):
             guard stamp == since, case .finding(let spot, let purpose) = phase else { return }

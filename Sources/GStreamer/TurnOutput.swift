@@ -34,6 +34,29 @@ extension Turn {
         take(heard.volume, after: heard.after)
     }
 
+    /// Who moves one says so many times; and while one of our own settles nothing is heard (see ``Loudness/heard()``).
+    static let mixingTime = Duration.milliseconds(250)
+
+    /// Begins when it has stood for a moment, and ends with ``leaveMixer()``.
+    func watchMixer() {
+        guard mixerWatch == nil, pipeline.loudness.isServed else { return }
+        let post = self.post
+        let stamp = since
+        let server = pipeline.loudness.address
+        let watch = MixerWatch { post(.mixing, stamp) }
+        mixerWatch = watch
+        Task {
+            try? await Task.sleep(for: .milliseconds(100))
+            await watch.start(server: server)
+        }
+    }
+
+    func leaveMixer() {
+        guard let watch = mixerWatch else { return }
+        mixerWatch = nil
+        Task { await watch.stop() }
+    }
+
     /// - Parameter number: see ``Loudness/heard()``.
     func take(_ volume: Double, after number: UInt64) {
         guard pipeline.loudness.take(volume, after: number) else { return }

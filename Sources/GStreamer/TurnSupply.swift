@@ -15,12 +15,14 @@ extension Turn {
         needle.runs(at: playing ? pipelineRate : nil)
         beginVigil()
         if playing {
+            leaveMixer()
             watchClock()
             watchDevices()
             // It may have come to the sound server only now.
             pipeline.setGrain()
             tellJumps()
         }
+        if !wantsToPlay { watchMixer() }
         if isToStand && isToRestAnew { post(.restsAnew, after: Self.standing) }
         say(buffering: wantsToPlay && isFilling)
     }

@@ -53,6 +53,39 @@ import Testing
         await sound.stop()
     }
 
+    /// A sink tells of it as it writes, which it does not while it stands.
+    @Test func aMixerThatIsMovedDuringAPauseIsHeardOf() async throws {
+        let sound = SoundServer()
+        try await sound.start(devices: ["speakers"])
+        let rig = Rig("mixed-paused", sink: "pulsesink server=\(sound.address)")
+        _ = try await rig.open(files([try Sounds.tone("fade.flac", seconds: 60)], seconds: 60))
+        var heard: [Double] {
+            rig.reports.all.compactMap { if case .volume(let volume) = $0.word { volume } else { nil } }
+        }
+        // Before it has ever played, and after.
+        for (volume, pause) in [(0.25, false), (0.75, true), (0.5, true)] {
+            if pause {
+                rig.engine.play(rig.load)
+                try await until("sound") { (rig.engine.position(rig.load) ?? .zero) > .seconds(0.1) }
+                rig.engine.pause(rig.load)
+            }
+            // At first a volume might be the server's, and ours is said again.
+            try await until("news of the mixer", every: .milliseconds(300)) {
+                try await sound.setVolume(volume)
+                return heard.last == volume
+            }
+        }
+        // Ours is no news.
+        let count = heard.count
+        rig.engine.setVolume(1)
+        try await until("ours") { try await sound.streams().contains { abs($0.volume - 1) < 0.005 } }
+        rig.engine.seek(rig.load, to: .seconds(30))
+        _ = try await rig.answer()
+        #expect(heard.count == count)
+        rig.engine.unload()
+        await sound.stop()
+    }
+
     @Test func aVolumeStaysInTheQueueWhenAnItemIsChosen() {
         let queue = OrderQueue()
         for order in [Order.volume(0.2), .volume(0.5), .play(LoadID(number: 1), true)] { queue.add(order) }
