@@ -229,7 +229,7 @@ internal import Store
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
-        let isAstray = event.mayBeAstray && isAstray
+        let isAstray = event.mayBeAstray && isAstray == true
         let seeked = effects.contains(.seeked) || isAstray
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
         let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
@@ -239,7 +239,11 @@ internal import Store
         if effects.isEmpty { recallPlace(after: event) }
         if event == .next, effects.isEmpty, let whyNothingIsNext { notices?.nothingIsNext(whyNothingIsNext) }
         schedulePlayer()
-        if event.isArrival { tellOnceItMoves(looking: 0.02) } else if isAstray { tellOnceItMoves(looking: 0.1) }
+        if event.isArrival || player.rate > 1 && effects.contains(.start(player.load)) {
+            tellOnceItMoves(looking: 0.02)
+        } else if isAstray {
+            tellOnceItMoves(looking: 0.1)
+        }
         settleWaiters()
         live.follow(player.item?.id)
         surroundings?.plays(player.wantsPlay)
@@ -358,15 +362,17 @@ internal import Store
     }
 
     /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has
-    /// a speed of its own. Looked at once a second while something plays, and where a seek has arrived.
-    private var isAstray: Bool {
+    /// a speed of its own. Looked at once a second while something plays, where a seek or another rate has arrived, and, where
+    /// the moment that a sink needs to begin counts double, as it begins.
+    /// - Returns: nil if it cannot be told.
+    private var isAstray: Bool? {
         guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !player.isBuffering, !player.isJumping,
             !isBetween
         else { return false }
         let now = time.now.monotonic
         let place = partPosition
         // Who was kept from going on between the two compares nothing.
-        return time.now.monotonic - now < 5_000 && followed.isAstray(from: place, at: now)
+        return time.now.monotonic - now < 5_000 ? followed.isAstray(from: place, at: now) : nil
     }
 
     /// A place that stood still as it was told is another one soon, for whoever counts on from it: as a device far away wakes
@@ -380,11 +386,12 @@ internal import Store
         let last = position
         strayTimer = time.timer(after: .seconds(pause)) {
             guard self.shown.status == .playing else { return }
-            if self.position - last < .seconds(pause / 2 * self.player.rate) {
+            let moves = self.position - last >= .seconds(pause / 2 * self.player.rate)
+            guard moves, let isAstray = self.isAstray else {
                 if left > pause { self.tellOnceItMoves(looking: pause, for: left - pause) }
-            } else if self.isAstray {
-                self.announce(seeked: true)
+                return
             }
+            if isAstray { self.announce(seeked: true) }
         }
     }
 

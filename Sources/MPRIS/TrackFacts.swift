@@ -30,8 +30,8 @@ public struct TrackFacts: Sendable {
     /// Whether ``metadata(picture:)`` is the same: comparing this costs little where comparing dictionaries would not.
     func looks(like other: TrackFacts) -> Bool {
         let (a, b) = (item, other.item)
-        return (a.id, copy, index, part == nil, title, length) == (
-            b.id, other.copy, other.index, other.part == nil, other.title, other.length
+        return (a.id, copy, index, part == nil, part?.title, length) == (
+            b.id, other.copy, other.index, other.part == nil, other.part?.title, other.length
         )
             && (a.title, a.podcast, a.album, a.published, a.summary, a.coverPath) == (
                 b.title, b.podcast, b.album, b.published, b.summary, b.coverPath

@@ -228,11 +228,28 @@ import Testing
         async throws
     {
         try await listening { rig, service in
-            rig.life.engine.changeRates(within: .seconds(0.015))
+            rig.life.engine.begin(after: .seconds(0.015))
             service.send(.rate(rate))
             await rig.pass(0.1)
             let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
             #expect(abs(gap - (rate == 1.5 ? 0.045 : 0)) < 0.001)
+        }
+    }
+
+    /// So does the sound as it begins, which at the usual pace is little.
+    @LoopActor @Test(arguments: [Player.Event.pause(.listener), .stop], [1.0, 2, 3])
+    func whoFollowsTheSignalsIsToldWhereTheSoundBegins(behind event: Player.Event, rate: Double) async throws {
+        try await listening { rig, service in
+            service.send(.rate(rate))
+            await rig.pass(0.1)
+            service.send(event)
+            await rig.pass(0.5)
+            rig.life.engine.begin(after: .seconds(0.03))
+            service.send(.play)
+            await rig.pass(0.2)
+            #expect(service.player.phase == .playing)
+            let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+            #expect(abs(gap - (rate == 1 ? 0.03 : 0)) < 0.001)
         }
     }
 

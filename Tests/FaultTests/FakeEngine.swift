@@ -45,8 +45,8 @@ final class FakeEngine: Engine {
     func stand() { LoopActor.assumeIsolated { state.stand() } }
     /// The clock that the sound follows stood still for so long.
     func slip(by time: BookTime) { LoopActor.assumeIsolated { state.slip(by: time) } }
-    /// Another rate takes so long to be there, and as long again to be heard.
-    func changeRates(within delay: BookTime) { LoopActor.assumeIsolated { state.rateDelay = delay } }
+    /// Another rate takes so long to be there, and as long again to be heard, as does what is told to play.
+    func begin(after delay: BookTime) { LoopActor.assumeIsolated { state.delay = delay } }
     var isSounding: Bool { LoopActor.assumeIsolated { state.since != nil } }
     var rate: Double { LoopActor.assumeIsolated { state.rate } }
 
@@ -65,7 +65,7 @@ final class FakeEngine: Engine {
         private var base = BookTime.zero
         private(set) var since: Int64?
         private(set) var rate = 1.0
-        var rateDelay = BookTime.zero
+        var delay = BookTime.zero
         private var end: LoopTimer?
 
         init(time: LifeTime, hearing: any Hearing, report: @escaping @LoopActor (EngineReport) -> Void) {
@@ -92,7 +92,7 @@ final class FakeEngine: Engine {
         func play(_ load: LoadID) {
             guard load == self.load, isLoaded else { return }
             wantsPlay = true
-            run()
+            runLater()
         }
 
         func pause(_ load: LoadID) {
@@ -120,10 +120,10 @@ final class FakeEngine: Engine {
             guard load == self.load else { return }
             halt()
             self.rate = rate
-            guard rateDelay > .zero else { return run() }
-            _ = time.timer(after: rateDelay) {
+            guard delay > .zero else { return run() }
+            _ = time.timer(after: delay) {
                 self.report(EngineReport(load, .wentOn))
-                _ = self.time.timer(after: self.rateDelay) { self.run() }
+                self.runLater()
             }
         }
 
@@ -179,6 +179,11 @@ final class FakeEngine: Engine {
             guard let since else { return base }
             let passed = Double(time.now.monotonic - since) * rate
             return min(length, base + BookTime(microseconds: Int64(passed.rounded())))
+        }
+
+        private func runLater() {
+            guard delay > .zero else { return run() }
+            _ = time.timer(after: delay) { self.run() }
         }
 
         private func run() {
