@@ -156,6 +156,11 @@ extension Player {
 
     /// A sound output may take what it is given and play nothing of it, and no further seek helps. It is opened anew.
     mutating func stuck(_ item: Item, _ now: Moment) -> [Effect] {
+        if let stoodAt, liesInSink(place) {
+            place = stoodAt
+            partIndex = index(of: place)
+        }
+        stoodAt = place
         stands += 1
         guard stands < Self.patience else {
             stands = 0

@@ -39,7 +39,7 @@ extension Player {
         guard let before = stand,
             (engine - before.place).microseconds.magnitude * 10 <= (now.monotonic - before.since).magnitude
         else {
-            if stand != nil { stands = 0 }
+            if stand != nil, !liesInSink(engine) { (stands, stoodAt) = (0, nil) }
             let isOverrun = hasRun(from: stand?.place ?? listeningFrom, into: engine)
             stand = (engine, now.monotonic, 0, isOverrun)
             return false
@@ -50,6 +50,13 @@ extension Player {
         }
         stand?.ticks += 1
         return true
+    }
+
+    /// Opened anew, a sink takes two seconds ahead, and may call them played where nothing is: its device is another user's
+    /// meanwhile.
+    func liesInSink(_ place: BookTime) -> Bool {
+        guard let stoodAt else { return false }
+        return (0...2.5 * rate).contains((place - stoodAt).seconds)
     }
 
     /// To the end of a track, from where playing led there.

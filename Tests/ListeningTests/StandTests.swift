@@ -38,6 +38,38 @@ import Testing
         #expect(abs(desk.position - 71) < 0.5)
     }
 
+    /// A suspended one: opened anew it takes what it may have ahead, and calls that played.
+    @Test(arguments: [1.0, 2]) func whatASinkOnlyTookWasNotHeard(rate: Double) {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(70))
+        desk.send(.rate(rate))
+        var opened: [BookTime] = []
+        for _ in 0..<50 where desk.player.phase == .playing {
+            for _ in 0..<2 {
+                desk.passUnseen(0.9)
+                desk.send(.tick)
+            }
+            for _ in 0..<12 where desk.player.phase == .playing {
+                desk.now.monotonic += 1_000_000
+                if desk.send(.tick).contains(.unload) { opened.append(desk.player.place) }
+            }
+            guard case .opening = desk.player.phase else { continue }
+            desk.send(.open(emma, at: desk.player.place, play: true, rate: rate))
+            desk.report(.ready(at: desk.player.place))
+        }
+        #expect(desk.player.phase == .paused && opened.count == Player.patience)
+        #expect(Set(opened).count == 1 && opened.allSatisfy { abs($0.seconds - 70 - 1.8 * rate) < 0.1 }, "\(opened)")
+        // Played on for longer than that it was heard.
+        desk.send(.play)
+        desk.send(.open(emma, at: desk.player.place, play: true, rate: rate))
+        desk.report(.ready(at: desk.player.place))
+        for _ in 0..<9 {
+            desk.pass(1)
+            desk.send(.tick)
+        }
+        #expect(desk.player.stoodAt == nil && desk.player.stands == 0)
+    }
+
     @Test(arguments: [90.0, 180]) func aFileThatGoesOnBehindItsEndIsHeardToItsEnd(end: Double) {
         for start in [end - 2.5, end - 0.02] {
             var desk = Desk()
