@@ -118,8 +118,8 @@ public struct Player: Sendable {
     static let longestGap: Int64 = 3_000_000
     /// How often in a row that was mended in vain.
     var stands = 0
-    /// Where it was opened anew for that.
-    var stoodAt: BookTime?
+    /// Where the engine last said that it is there, opened or sought.
+    var arrivedAt = BookTime.zero
     /// Where the last jump of this load led, and when.
     var landed: (place: BookTime, at: Moment)?
     /// A desktop's bar was dragged to its end.

@@ -8,8 +8,7 @@ extension Player {
             // Of several seeks only the last is waited for: an exact one lands within a frame or so, and of one that did
             // not the engine is not on its way to the target any more.
             guard confirmed.isNear(wanted) || engine.map({ !$0.isNear(wanted) }) ?? false else { return [] }
-            target = nil
-            place = confirmed
+            arrive(at: confirmed)
             count(now)
             return []
         case .buffering(let waits):
@@ -47,8 +46,7 @@ extension Player {
         if let wanted = target, wanted != confirmed {
             effects.append(.seek(load, to: wanted))
         } else {
-            target = nil
-            place = confirmed
+            arrive(at: confirmed)
         }
         partIndex = index(of: target ?? place)
         if play {
@@ -63,6 +61,12 @@ extension Player {
             effects.append(heard(.pause, now))
         }
         return effects + [.seeked]
+    }
+
+    private mutating func arrive(at confirmed: BookTime) {
+        target = nil
+        place = confirmed
+        arrivedAt = confirmed
     }
 
     private mutating func ended(_ now: Moment) -> [Effect] {
@@ -156,11 +160,10 @@ extension Player {
 
     /// A sound output may take what it is given and play nothing of it, and no further seek helps. It is opened anew.
     mutating func stuck(_ item: Item, _ now: Moment) -> [Effect] {
-        if let stoodAt, liesInSink(place) {
-            place = stoodAt
+        if stands > 0, liesInSink(place) {
+            place = arrivedAt
             partIndex = index(of: place)
         }
-        stoodAt = place
         stands += 1
         guard stands < Self.patience else {
             stands = 0

@@ -39,7 +39,7 @@ extension Player {
         guard let before = stand,
             (engine - before.place).microseconds.magnitude * 10 <= (now.monotonic - before.since).magnitude
         else {
-            if stand != nil, !liesInSink(engine) { (stands, stoodAt) = (0, nil) }
+            if stand != nil, !liesInSink(engine) { stands = 0 }
             let isOverrun = hasRun(from: stand?.place ?? listeningFrom, into: engine)
             stand = (engine, now.monotonic, 0, isOverrun)
             return false
@@ -55,8 +55,7 @@ extension Player {
     /// Opened anew, a sink takes two seconds ahead, and may call them played where nothing is: its device is another user's
     /// meanwhile.
     func liesInSink(_ place: BookTime) -> Bool {
-        guard let stoodAt else { return false }
-        return (0...2.5 * rate).contains((place - stoodAt).seconds)
+        (0...2.5 * rate).contains((place - arrivedAt).seconds)
     }
 
     /// To the end of a track, from where playing led there.

@@ -67,7 +67,28 @@ import Testing
             desk.pass(1)
             desk.send(.tick)
         }
-        #expect(desk.player.stoodAt == nil && desk.player.stands == 0)
+        #expect(desk.player.stands == 0)
+    }
+
+    /// Nor is it where another item stood.
+    @Test func whereTheListenerWentMeanwhileIsKept() {
+        var desk = Desk()
+        func untilOpenedAnew() {
+            for _ in 0..<9 {
+                desk.now.monotonic += 1_000_000
+                if desk.send(.tick).contains(.unload) { return }
+            }
+            Issue.record("it was not opened anew")
+        }
+        desk.open(emma, at: .seconds(70))
+        untilOpenedAnew()
+        desk.open(emma, at: desk.player.place)
+        desk.seek(to: 71)
+        untilOpenedAnew()
+        #expect(desk.player.place == .seconds(71))
+        desk.open(plain, at: .seconds(72))
+        untilOpenedAnew()
+        #expect(desk.player.item?.id == plain.id && desk.player.place == .seconds(72))
     }
 
     @Test(arguments: [90.0, 180]) func aFileThatGoesOnBehindItsEndIsHeardToItsEnd(end: Double) {
