@@ -177,9 +177,7 @@ final class Ears: Sendable {
 
     /// On the sink's streaming thread.
     private func deviceMayHaveChanged(of sink: Element) {
-        guard let text = dogear_get_string(sink, "current-device") else { return }
-        defer { g_free(text) }
-        let now = String(cString: text)
+        guard let now = text("current-device", of: sink) else { return }
         let before = device.withLock { device in
             defer { device = now }
             return device

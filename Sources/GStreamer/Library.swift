@@ -62,6 +62,13 @@ func asGObject(_ element: Element) -> UnsafeMutablePointer<GObject> {
     UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self)
 }
 
+/// A property that is text; nil where it has none.
+func text(_ name: String, of object: UnsafeMutableRawPointer) -> String? {
+    guard let text = dogear_get_string(object, name) else { return nil }
+    defer { g_free(text) }
+    return String(cString: text)
+}
+
 /// Keeps an element alive; GStreamer counts references atomically and lets any thread query and change properties.
 struct ElementReference: @unchecked Sendable {  // what we call on it is thread-safe in GStreamer
     let element: Element

@@ -69,9 +69,7 @@ final class Loudness: Sendable {
             return state.server
         }
         defer { server?.release() }
-        guard let text = server.flatMap({ dogear_get_string($0.element, "server") }) else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        return server.flatMap { text("server", of: $0.element) }
     }
 
     /// The mixer's, where that was moved after the last volume we have set.

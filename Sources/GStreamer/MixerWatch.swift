@@ -19,9 +19,10 @@ actor MixerWatch {
     /// - Parameter tell: called on a thread of the sound server's library: once when it is heard, and for each change.
     init(tell: @escaping @Sendable () -> Void) { listener = Listener(tell: tell) }
 
+    /// Once.
     /// - Parameter server: its address; nil: the usual one.
     func start(server: String?) {
-        guard !isOver, watch == nil else { return }
+        guard !isOver else { return }
         let context = Unmanaged.passUnretained(listener).toOpaque()
         watch = dogear_mixer_watch_start(
             server, { Unmanaged<Listener>.fromOpaque($0!).takeUnretainedValue().tell() }, context)

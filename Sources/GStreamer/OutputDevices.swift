@@ -21,10 +21,6 @@ enum OutputDevices {
 
     /// As the sound server calls it; only the sound servers' devices have names of this kind.
     static func name(of device: UnsafeMutableRawPointer) -> String? {
-        guard dogear_has_property(device, "internal-name") != 0,
-            let text = dogear_get_string(device, "internal-name")
-        else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        dogear_has_property(device, "internal-name") != 0 ? text("internal-name", of: device) : nil
     }
 }
