@@ -10,7 +10,6 @@ import Testing
     @Test func nothingGivesASecretAway() async throws {
         try await House.with { configuration in
             configuration.requiredHeader = ("X-Door", Self.door)
-            configuration.accessExpiry = 2
         } _: { house in
             let header = "\(house.bus.home)/../header"
             try "X-Door: \(Self.door)\n".write(toFile: header, atomically: true, encoding: .utf8)
@@ -27,9 +26,11 @@ import Testing
                 "login", house.address, "--user", House.user, "--password-stdin", "--header-file", header,
                 input: House.password + "\n")
             try await house.done("play", "tidebook")
+            house.server.expireAccessTokens()
             try await house.status("past the token's end") { $0.position > 3 }
             try await house.done("pause")
             try await house.progress("past the token's end") { ($0.currentTime ?? 0) > 3 }
+            house.server.expireAccessTokens()
             house.server.fail(.serverError, path: "/api/libraries")
             house.server.fail(.unauthorized, path: "/api/search", times: 2)
             try await house.dogear("libraries")
@@ -45,6 +46,7 @@ import Testing
             let logs = try await house.done("logs", "--level", "debug", "--limit", "2000", "--json")
             #expect(logs.contains("logged in"))
             try await monitor.mark()
+            #expect(house.server.requests.contains { $0.path.hasSuffix("/auth/refresh") }, "the test has no new token")
 
             let secrets = secrets(house, key)
             #expect(secrets.count > 5, "the test knows too few secrets")
