@@ -27,7 +27,6 @@ import Testing
         let path = try Sounds.tone("rate.m4b", seconds: 30)
         let rig = Rig("ratio")
         _ = try await rig.open(files([path], seconds: 30), at: .seconds(2), rate: 1.5)
-        rig.engine.play(rig.load)
         func moment(after place: Double) async throws -> (wall: Double, book: Double) {
             while let position = rig.engine.position(rig.load) {
                 let wall = Clock.now.monotonic
@@ -36,13 +35,21 @@ import Testing
             }
             throw Reports.Silence()
         }
-        // Whoever is busy with other things hears too little for a while.
+        // Whoever is busy with other things hears too little for a while, and a machine that stood still may find it at its
+        // end.
         var nearest = 0.0
-        for place in stride(from: 2.5, to: 26, by: 3) where abs(nearest - 1.5) >= 0.1 {
-            let first = try await moment(after: place)
-            let last = try await moment(after: place + 2.5)
-            let ratio = (last.book - first.book) / (last.wall - first.wall)
-            if abs(ratio - 1.5) < abs(nearest - 1.5) { nearest = ratio }
+        for round in 0..<5 where abs(nearest - 1.5) >= 0.1 {
+            if round > 0 {
+                rig.engine.seek(rig.load, to: .seconds(2))
+                #expect(try await rig.answer() == .seeked(to: .seconds(2)))
+            }
+            rig.engine.play(rig.load)
+            for place in stride(from: 2.5, to: 26, by: 3) where abs(nearest - 1.5) >= 0.1 {
+                let first = try await moment(after: place)
+                let last = try await moment(after: place + 2.5)
+                let ratio = (last.book - first.book) / (last.wall - first.wall)
+                if abs(ratio - 1.5) < abs(nearest - 1.5) { nearest = ratio }
+            }
         }
         #expect(abs(nearest - 1.5) < 0.1)
     }
