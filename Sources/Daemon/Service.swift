@@ -158,7 +158,7 @@ internal import Store
     var statusTimer: LoopTimer?
     /// See ``tellPlace(after:)``.
     private var placeTimer: LoopTimer?
-    private var strayTimer: LoopTimer?
+    var settling: Settling?
     private var cinnamon: (watch: NameWatch, timer: LoopTimer?)?
     /// What was told of last.
     var announced: StatusReport?
@@ -239,10 +239,8 @@ internal import Store
         if effects.isEmpty { recallPlace(after: event) }
         if event == .next, effects.isEmpty, let whyNothingIsNext { notices?.nothingIsNext(whyNothingIsNext) }
         schedulePlayer()
-        if event.isArrival || player.rate > 1 && effects.contains(.start(player.load)) {
-            tellOnceItMoves(looking: 0.02)
-        } else if isAstray {
-            tellOnceItMoves(looking: 0.1)
+        if event.isArrival || effects.contains(.start(player.load)) || isAstray && settling == nil {
+            settle()
         }
         settleWaiters()
         live.follow(player.item?.id)
@@ -359,40 +357,6 @@ internal import Store
         guard player.item != nil, isStopped != keptStopped else { return }
         keptStopped = isStopped
         store.post(.stopped(isStopped))
-    }
-
-    /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has
-    /// a speed of its own. Looked at once a second while something plays, where a seek or another rate has arrived, and, where
-    /// the moment that a sink needs to begin counts double, as it begins.
-    /// - Returns: nil if it cannot be told.
-    private var isAstray: Bool? {
-        guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !player.isBuffering, !player.isJumping,
-            !isBetween
-        else { return false }
-        let now = time.now.monotonic
-        let place = partPosition
-        // Who was kept from going on between the two compares nothing.
-        return time.now.monotonic - now < 5_000 ? followed.isAstray(from: place, at: now) : nil
-    }
-
-    /// A place that stood still as it was told is another one soon, for whoever counts on from it: as a device far away wakes
-    /// up, its clock may stand for a second. So it is looked at again a while, and told once more when it has gone on.
-    /// - Parameters:
-    ///   - pause: seconds between two looks.
-    ///   - left: seconds for which to look.
-    private func tellOnceItMoves(looking pause: Double, for left: Double = 2) {
-        strayTimer?.cancel()
-        guard shown.status == .playing else { return }
-        let last = position
-        strayTimer = time.timer(after: .seconds(pause)) {
-            guard self.shown.status == .playing else { return }
-            let moves = self.position - last >= .seconds(pause / 2 * self.player.rate)
-            guard moves, let isAstray = self.isAstray else {
-                if left > pause { self.tellOnceItMoves(looking: pause, for: left - pause) }
-                return
-            }
-            if isAstray { self.announce(seeked: true) }
-        }
     }
 
     /// Plasma puts its bar to the start as Next or Previous is pressed, and looks again only where the place is another than
@@ -515,7 +479,7 @@ extension Player.Event {
     fileprivate var isArrival: Bool {
         guard case .report(let report) = self else { return false }
         return switch report.word {
-        case .seeked, .wentOn: true
+        case .seeked, .wentOn, .buffering(false): true
         case .ready, .skipped, .buffering, .volume, .outputGone, .ended, .failed: false
         }
     }

@@ -53,7 +53,7 @@ struct Monitor {
     func messages(from start: Int = 0) -> [Message] { lines.texts.dropFirst(start).compactMap(Message.init) }
 
     /// What the player signalled, in order: `PropertiesChanged Metadata,Rate`, `Seeked`. A stream that had to be waited
-    /// for after a jump says Seeked once more when it goes on; that is one here.
+    /// for after a jump says Seeked once more when it goes on; that is one here. What tells of a late sound is left out.
     func signals(from start: Int) throws -> [String] {
         let all = try allSignals(from: start).filter { $0.interface == "Player" }.map(\.text)
         return all.indices.filter { $0 == 0 || all[$0] != "Seeked" || all[$0 - 1] != "Seeked" }.map { all[$0] }
@@ -78,7 +78,11 @@ struct Monitor {
     }
 
     private func allSignals(from start: Int) throws -> [(interface: String, text: String)] {
-        try messages(from: start).compactMap { message in
+        var follower = Follower()
+        return try lines.texts.enumerated().compactMap { index, line in
+            guard let message = Message(line) else { return nil }
+            defer { follower.see(message) }
+            guard index >= start, !follower.isLate(message) else { return nil }
             guard message.field("type") == "signal", message.field("path") == "/org/mpris/MediaPlayer2" else {
                 return nil
             }

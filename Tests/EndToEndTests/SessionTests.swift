@@ -161,32 +161,6 @@ import Testing
         }
     }
 
-    /// What a client knows that reads the properties once and then only follows signals, as Plasma does.
-    private struct Follower {
-        var position = 0.0
-        var at = 0
-        var rate = 1.0
-        var isPlaying = false
-
-        func position(at moment: Int) -> Double {
-            position + (isPlaying ? Double(moment - at) * rate : 0)
-        }
-
-        mutating func see(_ message: Monitor.Message) {
-            guard message.field("path") == "/org/mpris/MediaPlayer2", message.field("type") == "signal" else { return }
-            // Cinnamon takes 0 for what a broken player says.
-            if message.field("member") == "Seeked", let position = message.arguments.first as? Int, position > 0 {
-                (self.position, at) = (Double(position), message.at)
-            }
-            guard message.arguments.first as? String == "org.mpris.MediaPlayer2.Player",
-                let changed = message.arguments.dropFirst().first as? [String: [String: Any]]
-            else { return }
-            (position, at) = (position(at: message.at), message.at)
-            if let status = changed["PlaybackStatus"]?["data"] as? String { isPlaying = status == "Playing" }
-            if let rate = changed["Rate"]?["data"] as? Double { self.rate = rate }
-        }
-    }
-
     /// Plasma does not see a place that it was told just before.
     @Test func noPlaceIsToldTwiceInARow() async throws {
         try await listening { house, monitor, _ in

@@ -52,16 +52,7 @@ import Testing
             try await expect(["PropertiesChanged Rate", "Seeked"], "rate")
             try await house.playerctl("play")
             try await house.status("playing") { $0.position > 35.3 }
-            let playing = try await monitor.mark()
-            let begun = try monitor.signals(from: mark)
-            // Where the sound begins late, as on a busy machine, it is told once it does.
-            #expect(
-                begun.first == "PropertiesChanged PlaybackStatus" && begun.dropFirst().allSatisfy { $0 == "Seeked" })
-            let places = monitor.messages(from: mark).filter { $0.field("member") == "Seeked" }
-                .compactMap { $0.arguments.first as? Int }
-            let place = Int((try await house.status().position - 30) * 1_000_000)
-            #expect(places.count < 3 && places.allSatisfy { (5_000_000...place).contains($0) }, "\(places)")
-            mark = playing
+            try await expect(["PropertiesChanged PlaybackStatus"], "play")
             try await house.playerctl("previous")
             try await house.status("at the chapter's start") { (30.2..<60).contains($0.position) }
             try await expect(["Seeked"], "previous, to the start of the chapter")
@@ -84,10 +75,8 @@ import Testing
             try await house.status("in the next chapter") { $0.position > 60.3 }
             try await monitor.mark()
             let signals = try monitor.signals(from: mark)
-            #expect(signals.first == "PropertiesChanged PlaybackStatus")
-            #expect(signals.suffix(2) == ["PropertiesChanged CanGoNext,Metadata", "Seeked"])
-            // Where the sound begins late, it is told before as well.
-            #expect(signals.dropFirst().dropLast(2).allSatisfy { $0 == "Seeked" })
+            #expect(
+                signals == ["PropertiesChanged PlaybackStatus", "PropertiesChanged CanGoNext,Metadata", "Seeked"])
             let told = monitor.messages(from: mark)
             let roll = try #require(told.lastIndex { $0.field("member") == "PropertiesChanged" })
             let seeked = try #require(told[roll...].first { $0.field("member") == "Seeked" })

@@ -253,6 +253,47 @@ import Testing
         }
     }
 
+    /// As by PlayPause twice: a clock that has gone on may yet stand, run ahead or fall back.
+    @LoopActor @Test(arguments: [-0.08, 0.06, 0.3], [1.0, 3])
+    func whoFollowsTheSignalsIsToldWhereTheSoundSettles(slip: Double, rate: Double) async throws {
+        try await listening { rig, service in
+            service.send(.rate(rate))
+            service.send(.toggle)
+            await rig.pass(0.05)
+            service.send(.toggle)
+            await rig.pass(0.15)
+            @LoopActor func gap() -> Double {
+                (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+            }
+            #expect(abs(gap()) < 0.001)
+            rig.life.engine.slip(by: .seconds(slip))
+            await rig.pass(0.08)
+            #expect(abs(gap()) < 0.001)
+            // Nobody looks for longer than it takes to see that it keeps pace: from then on the tick does, once a second.
+            await rig.pass(0.6)
+            #expect(service.settling == nil)
+        }
+    }
+
+    /// A clock that does not settle is no reason to draw a bar again and again.
+    @LoopActor @Test func aClockThatDoesNotSettleIsNotToldOfAllTheTime() async throws {
+        try await listening { rig, service in
+            service.send(.toggle)
+            await rig.pass(0.05)
+            service.send(.toggle)
+            var told = 0
+            for _ in 1...30 {
+                rig.life.engine.slip(by: .seconds(0.06))
+                let before = service.followed
+                await rig.pass(0.06)
+                if service.followed.place(at: 0) != before.place(at: 0) { told += 1 }
+            }
+            #expect(told > 0 && told < 8, "\(told)")
+            await rig.pass(0.7)
+            #expect(service.settling == nil)
+        }
+    }
+
     @LoopActor func call(_ service: Service, _ body: @LoopActor () -> Void) -> Rig.Flag {
         let answered = Rig.Flag()
         service.answer(Reply { _ in LoopActor.onLoop { answered.isSet = true } }, after: body)

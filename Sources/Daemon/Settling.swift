@@ -1,0 +1,92 @@
+internal import EventLoop
+internal import Listening
+internal import MPRIS
+
+/// The sound is about to begin, or to go on elsewhere or at another rate. The clock that it follows may stand meanwhile, begin
+/// late, run ahead or fall back: a device far away takes a second to wake up. Whoever follows the signals counts on as if all
+/// went well, so the place is looked at until it keeps pace.
+struct Settling {
+    fileprivate let since: Int64
+    fileprivate var timer: LoopTimer?
+    /// As of the last look.
+    fileprivate var place: BookTime
+    fileprivate var at: Int64
+    /// Looks in a row at which it had kept pace since the one before, and when they began.
+    fileprivate var steady = 0
+    fileprivate var steadySince: Int64
+    /// How often it was told.
+    fileprivate var told = 0
+
+    /// The shortest between two looks.
+    fileprivate static let pause = BookTime.seconds(0.02)
+    /// Once it has kept pace for so long, nothing more is to come.
+    fileprivate static let enough = BookTime.seconds(0.3)
+    /// Then the tick goes on, once a second.
+    fileprivate static let patience = BookTime.seconds(2)
+    /// A clock that does not settle is no reason to draw a bar again and again.
+    fileprivate static let most = 4
+
+    fileprivate init(_ place: BookTime, at now: Int64) {
+        (since, at, steadySince) = (now, now, now)
+        self.place = place
+    }
+
+    /// What has lasted is looked at less often.
+    fileprivate func pause(at now: Int64) -> BookTime {
+        max(Self.pause, BookTime(microseconds: (now - since) / 4))
+    }
+
+    /// - Returns: whether it is worth telling where it is: at first as soon as it moves, then where it stays in step.
+    fileprivate mutating func look(_ place: BookTime, rate: Double, at now: Int64) -> Bool {
+        let passed = BookTime(microseconds: now - at).seconds * rate
+        let moved = (place - self.place).seconds
+        if abs(moved - passed) <= passed / 4 { steady += 1 } else { (steady, steadySince) = (0, now) }
+        (self.place, at) = (place, now)
+        return told == 0 ? moved >= passed / 2 : steady > 1 && told < Self.most
+    }
+
+    fileprivate func isOver(at now: Int64) -> Bool {
+        now - steadySince >= Self.enough.microseconds || now - since >= Self.patience.microseconds
+    }
+}
+
+extension Service {
+    /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has
+    /// a speed of its own. Looked at once a second while something plays, and more often where it has yet to settle.
+    /// - Returns: nil if it cannot be told.
+    var isAstray: Bool? {
+        guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !player.isBuffering, !player.isJumping,
+            !isBetween
+        else { return false }
+        let now = time.now.monotonic
+        let place = partPosition
+        // Who was kept from going on between the two compares nothing.
+        return time.now.monotonic - now < 5_000 ? followed.isAstray(from: place, at: now) : nil
+    }
+
+    func settle() {
+        settling?.timer?.cancel()
+        settling = nil
+        guard shown.status == .playing else { return }
+        let now = time.now.monotonic
+        settling = Settling(position, at: now)
+        lookOnceMore()
+    }
+
+    private func lookOnceMore() {
+        guard let settling else { return }
+        self.settling?.timer = time.timer(after: settling.pause(at: time.now.monotonic)) {
+            guard self.shown.status == .playing, var settling = self.settling else {
+                self.settling = nil
+                return
+            }
+            let now = self.time.now.monotonic
+            let isWorth = settling.look(self.position, rate: self.player.rate, at: now)
+            let isTold = isWorth && self.isAstray == true
+            if isTold { settling.told += 1 }
+            self.settling = settling.isOver(at: now) ? nil : settling
+            if isTold { self.announce(seeked: true) }
+            self.lookOnceMore()
+        }
+    }
+}
