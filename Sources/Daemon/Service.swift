@@ -229,7 +229,7 @@ internal import Store
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
-        let isAstray = event.mayBeAstray && isAstray == true
+        let isAstray = (event.isArrival || event == .tick && !isToldLately) && isAstray == true
         let seeked = effects.contains(.seeked) || isAstray
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
         let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
@@ -471,10 +471,6 @@ internal import Store
 }
 
 extension Player.Event {
-    /// Who follows the signals may have counted on while the sound did not: since the last tick, on its way to where it was
-    /// sought, or while its rate was changed.
-    fileprivate var mayBeAstray: Bool { self == .tick || isArrival }
-
     /// The sound is there, and is about to begin.
     fileprivate var isArrival: Bool {
         guard case .report(let report) = self else { return false }

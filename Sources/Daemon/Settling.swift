@@ -23,6 +23,8 @@ struct Settling {
     fileprivate static let enough = BookTime.seconds(0.3)
     /// Then the tick goes on, once a second.
     fileprivate static let patience = BookTime.seconds(2)
+    /// The tick tells nothing anew that was told so shortly before.
+    fileprivate static let lately = BookTime.seconds(0.5)
     /// A clock that does not settle is no reason to draw a bar again and again.
     fileprivate static let most = 4
 
@@ -63,6 +65,9 @@ extension Service {
         // Who was kept from going on between the two compares nothing.
         return time.now.monotonic - now < 5_000 ? followed.isAstray(from: place, at: now) : nil
     }
+
+    /// Close to the end of a chapter the tick comes again and again.
+    var isToldLately: Bool { time.now.monotonic - followed.told < Settling.lately.microseconds }
 
     func settle() {
         settling?.timer?.cancel()

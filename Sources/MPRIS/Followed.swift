@@ -8,6 +8,8 @@ public struct Followed: Sendable {
     private var place = BookTime.zero
     /// Microseconds of the monotonic clock.
     private var since: Int64 = 0
+    /// When it was told the place; microseconds of the monotonic clock.
+    public private(set) var told: Int64 = 0
     /// Seconds of the track in one of the clock.
     private var speed = 0.0
 
@@ -25,7 +27,9 @@ public struct Followed: Sendable {
     }
 
     /// By a Seeked, or by asking.
-    public mutating func heard(_ place: BookTime, at now: Int64) { (self.place, since) = (place, now) }
+    public mutating func heard(_ place: BookTime, at now: Int64) {
+        (self.place, since, told) = (place, now, now)
+    }
 
     /// - Parameter place: the true one.
     public func isAstray(from place: BookTime, at now: Int64) -> Bool {

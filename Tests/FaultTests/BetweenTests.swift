@@ -275,6 +275,24 @@ import Testing
         }
     }
 
+    /// The tick comes again after what is left of the chapter, and that stays as little.
+    @LoopActor @Test(arguments: [0.02, 0.1]) func aSoundThatStandsBeforeAnEndIsNotToldOfAllTheTime(left: Double)
+        async throws
+    {
+        try await listening { rig, service in
+            let end = service.position + service.shown.length - service.partPosition
+            service.send(.seek(to: end - .seconds(left + 1)))
+            await rig.pass(1)
+            rig.life.engine.stand()
+            var told: Set<Int64> = []
+            for _ in 1...16 {
+                await rig.pass(0.05)
+                told.insert(service.followed.told)
+            }
+            #expect(service.shown.status == .playing && told.count < 4, "\(told)")
+        }
+    }
+
     /// A clock that does not settle is no reason to draw a bar again and again.
     @LoopActor @Test func aClockThatDoesNotSettleIsNotToldOfAllTheTime() async throws {
         try await listening { rig, service in
