@@ -76,6 +76,8 @@ internal import Store
     var isQueueKnown = false
     /// How often it was emptied by hand: what was being added then is not wanted any more.
     var clearings = 0
+    /// Ends once the last track that was to be added is, or could not be.
+    var added: AsyncStream<Never>?
     /// What can be played here; empty until GStreamer has said.
     var mediaTypes: [String] = []
     /// What the desktop was told of lists.
