@@ -4,6 +4,7 @@ internal import Control
 internal import EventLoop
 internal import Listening
 internal import Store
+internal import Terminal
 
 /// Finding things: in the index of the libraries where it is complete, else by asking the servers.
 extension Service {
@@ -97,13 +98,20 @@ extension Service {
         return best
     }
 
+    /// No title is longer, and who is told that nothing was found reads all of it.
+    private static let longestSearch = 1000
+
     /// - Returns: also the words that were found, where those asked for were mistyped.
     private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
+        guard text.count <= Self.longestSearch else {
+            throw ControlError(
+                .usage, "what is looked for has at most \(Self.longestSearch) letters, not \(text.count)")
+        }
         let wanted = Words.asked(text)
         let (played, meant) = await playedHere(wanted)
         let here = played.filter { !$0.item.id.isOfShelf }.map { ItemRow($0) }
         guard shelves.hasAccounts else {
-            if here.isEmpty { throw await nothingHere(text) }
+            if here.isEmpty { throw await nothingHere(text, wanted) }
             return (ListReport(items: Array(here.prefix(limit)), total: here.count), meant)
         }
         guard let index else {
@@ -169,9 +177,16 @@ extension Service {
     }
 
     /// Without any account.
-    private func nothingHere(_ text: String) async -> ControlError {
-        guard let played = try? await store.recentHeads(limit: 1), !played.isEmpty else {
-            return ControlError(.notSignedIn, Sentences.noAccount)
+    private func nothingHere(_ text: String, _ wanted: [String]) async -> ControlError {
+        let played = (try? await store.recentHeads(limit: 200)) ?? []
+        guard !played.isEmpty else { return ControlError(.notSignedIn, Sentences.noAccount) }
+        let left = played.first { $0.item.id.isOfShelf && Ranking.isTitled(ItemRow($0), wanted) }
+        if let left {
+            return ControlError(
+                .notSignedIn,
+                """
+                '\(Clean.short(left.item.title))' is on a server that you are not signed in to any more; 'dogear login ADDRESS' signs in
+                """)
         }
         return ControlError(
             .notFound,

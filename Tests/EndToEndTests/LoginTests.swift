@@ -208,6 +208,13 @@ import Testing
             try await house.status("sent") { $0.unsent == 0 }
             try await house.done("logout")
             #expect(try await accounts(house).isEmpty)
+            // It is still among what was listened to.
+            for command in ["search", "play"] {
+                let gone = try await house.dogear(command, "tidebook")
+                #expect(gone.code != 0 && gone.errors.contains("'Tidebook' is on a server"), "\(gone)")
+                let long = try await house.dogear(command, String(repeating: "x", count: 100_000))
+                #expect(long.code != 0 && long.errors.count < 300, "\(long.errors.prefix(300))")
+            }
         }
     }
 }
