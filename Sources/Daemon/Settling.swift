@@ -38,13 +38,14 @@ struct Settling {
         max(Self.pause, BookTime(microseconds: (now - since) / 4))
     }
 
-    /// - Returns: whether it is worth telling where it is: at first as soon as it moves, then where it stays in step.
+    /// - Returns: whether it is worth telling where it is: at first as soon as it moves, though not by a leap, then where it
+    ///   stays in step.
     fileprivate mutating func look(_ place: BookTime, rate: Double, at now: Int64) -> Bool {
         let passed = BookTime(microseconds: now - at).seconds * rate
-        let moved = (place - self.place).seconds
-        if abs(moved - passed) <= passed / 4 { steady += 1 } else { (steady, steadySince) = (0, now) }
+        let stray = abs((place - self.place).seconds - passed)
+        if stray <= passed / 4 { steady += 1 } else { (steady, steadySince) = (0, now) }
         (self.place, at) = (place, now)
-        return told == 0 ? moved >= passed / 2 : steady > 1 && told < Self.most
+        return told == 0 ? stray <= passed / 2 : steady > 1 && told < Self.most
     }
 
     fileprivate func isOver(at now: Int64) -> Bool {

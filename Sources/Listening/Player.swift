@@ -231,8 +231,12 @@ public struct Player: Sendable {
         let next = (times + [sleepWake(at: now, engine: engine)].compactMap(\.self)).min()
         // A second after the last line, whatever else happened since.
         let line = BookTime.second - BookTime(microseconds: listeningSince.map { now.monotonic - $0 } ?? 0)
-        return max(min(line, next ?? line), BookTime(microseconds: 1000))
+        let stands = stand.map { $0.ticks > 0 } ?? false
+        return max(min(line, next ?? line), stands ? Self.standingTick : BookTime(microseconds: 1000))
     }
+
+    /// Close to a border the sound may stand, and what is left to it stay as little.
+    private static let standingTick = BookTime.seconds(0.05)
 }
 
 extension Player {

@@ -51,6 +51,22 @@ import Testing
         #expect(abs(desk.player.partPosition(engine: desk.sound).seconds - 0.1) < 0.001)
     }
 
+    /// What is left of the chapter stays as little, and a tick is a line in the journal.
+    @Test func aSoundThatStandsJustBeforeARollIsNotLookedAtAllTheTime() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(59.99))
+        for wait in [0.01, 0.01, 0.05, 0.05] {
+            #expect(desk.player.wake(at: desk.now, engine: desk.sound) == .seconds(wait))
+            let sound = desk.sound
+            desk.passUnseen(wait)
+            desk.sound = sound
+            desk.send(.tick)
+        }
+        desk.passUnseen(0.05)
+        desk.send(.tick)
+        #expect(desk.player.partIndex == 1 && desk.isSeeked)
+    }
+
     @Test func aRollIsNotPutOffByWhatComesJustBeforeIt() {
         var desk = Desk()
         desk.open(emma, at: .seconds(59.5))
