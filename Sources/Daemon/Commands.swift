@@ -212,7 +212,9 @@ extension Service {
 
     private func named(_ what: String) async throws(ControlError) -> (id: ItemID, title: String) {
         let item = try await one(what).item
-        guard let id = ItemID(item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
+        guard let id = ItemID(item.id) else {
+            throw ControlError(.notFound, "nothing found for '\(Clean.short(what))'")
+        }
         return (id, item.title)
     }
 
@@ -220,7 +222,8 @@ extension Service {
     func one(_ what: String) async throws(ControlError) -> ItemRow {
         let found = try await candidates(what)
         guard let row = found.first else {
-            throw ControlError(.notFound, "nothing found for '\(what)'; try 'dogear search' with other words")
+            throw ControlError(
+                .notFound, "nothing found for '\(Clean.short(what))'; try 'dogear search' with other words")
         }
         guard found.count == 1 else {
             let manyAccounts = Set(found.map(\.account)).count > 1
@@ -228,7 +231,7 @@ extension Service {
                 let account = manyAccounts ? row.account.map { " of \($0)" } ?? "" : ""
                 return "\(row.item.title)\(account) (\(row.item.id))"
             }.joined(separator: ", ")
-            throw ControlError(.notFound, "'\(what)' could be several: \(list); name one by its id")
+            throw ControlError(.notFound, "'\(Clean.short(what))' could be several: \(list); name one by its id")
         }
         return row
     }
@@ -239,7 +242,9 @@ extension Service {
         }
         if let item = try await localItem(what) { return await chapters(of: item) }
         let row = try await self.one(what)
-        guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
+        guard let id = ItemID(row.item.id) else {
+            throw ControlError(.notFound, "nothing found for '\(Clean.short(what))'")
+        }
         if let item = try await known(id) { return await chapters(of: item) }
         let details = try await signedIn().details(id)
         return ChaptersReport(item: details.row.item, chapters: details.chapters, current: nil)

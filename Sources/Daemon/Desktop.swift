@@ -63,17 +63,25 @@ extension Service: @LoopActor PlayerFace {
     /// In the order in which it is asked for, though one has to be looked up for longer than another.
     /// - Parameter again: also if it is in the queue.
     private func add(_ id: ItemID, _ addition: Addition, again: Bool = true) async throws(ControlError) {
-        let before = added
+        let (before, clearing) = (added, clearings)
         let (turn, ending) = AsyncStream.makeStream(of: Never.self)
         added = turn
         // Nobody waits longer for another's server than for an answer.
         let timer = time.timer(after: Self.longest) { ending.finish() }
+        func wait() async { if let before { for await _ in before {} } }
         defer {
-            timer.cancel()
-            ending.finish()
+            // Also behind one that cannot be added, which is said at once.
+            Task { @LoopActor in
+                await wait()
+                timer.cancel()
+                ending.finish()
+            }
         }
         let item = try await described(id)
-        if let before { for await _ in before {} }
+        await wait()
+        guard clearing == clearings else {
+            throw ControlError(.failed, "the queue was emptied meanwhile; this is not added")
+        }
         guard again || !queue.line.contains(where: { $0.item.id == item.id }) else { return }
         line { addition.add(item, to: &$0) }
     }

@@ -98,15 +98,8 @@ extension Service {
         return best
     }
 
-    /// No title is longer, and who is told that nothing was found reads all of it.
-    private static let longestSearch = 1000
-
     /// - Returns: also the words that were found, where those asked for were mistyped.
     private func find(_ text: String, limit: Int) async throws(ControlError) -> (report: ListReport, words: [String]) {
-        guard text.count <= Self.longestSearch else {
-            throw ControlError(
-                .usage, "what is looked for has at most \(Self.longestSearch) letters, not \(text.count)")
-        }
         let wanted = Words.asked(text)
         let (played, meant) = await playedHere(wanted)
         let here = played.filter { !$0.item.id.isOfShelf }.map { ItemRow($0) }
@@ -125,7 +118,8 @@ extension Service {
                 guard self.index == nil else { return try await find(text, limit: limit) }
                 throw ControlError(
                     .notFound,
-                    "nothing found for '\(text)' yet, for your libraries are still being read; try again in a moment")
+                    "nothing found for '\(Clean.short(text))' yet, for your libraries are still being read; try again in a moment"
+                )
             }
             let words = Ranking.meant([wanted, meant], among: report.items)
             report.items = Ranking.sorted(report.items + here, for: words)
@@ -191,7 +185,7 @@ extension Service {
         return ControlError(
             .notFound,
             """
-            nothing that was played here is called '\(text)', and you are not signed in to a server to ask; 'dogear \
+            nothing that was played here is called '\(Clean.short(text))', and you are not signed in to a server to ask; 'dogear \
             continue' lists what was played, 'dogear login ADDRESS' signs in
             """)
     }

@@ -2,6 +2,7 @@ internal import Control
 internal import EventLoop
 internal import Listening
 internal import Store
+internal import Terminal
 
 /// The listener's word on an item: finished, not finished, from the start, back to where it was.
 extension Service {
@@ -103,7 +104,9 @@ extension Service {
 
     /// A podcast as a whole has no place.
     func playable(_ row: ItemRow, _ what: String) throws(ControlError) -> ItemID {
-        guard let id = ItemID(row.item.id) else { throw ControlError(.notFound, "nothing found for '\(what)'") }
+        guard let id = ItemID(row.item.id) else {
+            throw ControlError(.notFound, "nothing found for '\(Clean.short(what))'")
+        }
         guard row.item.kind != "podcast" else {
             throw ControlError(
                 .usage, "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(id)' lists them)")

@@ -76,7 +76,7 @@ internal import Store
     var isQueueKnown = false
     /// How often it was emptied by hand: what was being added then is not wanted any more.
     var clearings = 0
-    /// Ends once the last track that was to be added is, or could not be.
+    /// Ends once the last track that was to be added is, or could not be, and all before it.
     var added: AsyncStream<Never>?
     /// What can be played here; empty until GStreamer has said.
     var mediaTypes: [String] = []
@@ -160,6 +160,7 @@ internal import Store
     var statusTimer: LoopTimer?
     /// See ``tellPlace(after:)``.
     private var placeTimer: LoopTimer?
+    /// The sound has yet to keep pace.
     var settling: Settling?
     private var cinnamon: (watch: NameWatch, timer: LoopTimer?)?
     /// What was told of last.
@@ -233,6 +234,7 @@ internal import Store
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
         let isAstray = (event.isArrival || event == .tick && !isToldLately) && isAstray == true
         let seeked = effects.contains(.seeked) || isAstray
+        let played = shown.status == .playing
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
         let isShown = effects.allSatisfy(\.isBehindWhatIsShown)
         if isShown { announce(seeked: seeked) }
@@ -241,7 +243,9 @@ internal import Store
         if effects.isEmpty { recallPlace(after: event) }
         if event == .next, effects.isEmpty, let whyNothingIsNext { notices?.nothingIsNext(whyNothingIsNext) }
         schedulePlayer()
-        if event.isArrival || effects.contains(.start(player.load)) || isAstray && settling == nil {
+        // What stood long enough to be shown as paused goes on without a word of the engine's.
+        let isBack = !played && shown.status == .playing
+        if event.isArrival || isBack || effects.contains(.start(player.load)) || isAstray && settling == nil {
             settle()
         }
         settleWaiters()

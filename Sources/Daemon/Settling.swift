@@ -33,9 +33,9 @@ struct Settling {
         self.place = place
     }
 
-    /// What has lasted is looked at less often.
+    /// What keeps pace is looked at less and less often.
     fileprivate func pause(at now: Int64) -> BookTime {
-        max(Self.pause, BookTime(microseconds: (now - since) / 4))
+        max(Self.pause, BookTime(microseconds: (now - steadySince) / 4))
     }
 
     /// - Returns: whether it is worth telling where it is: at first as soon as it moves, though not by a leap, then where it

@@ -231,7 +231,7 @@ public struct Player: Sendable {
         let next = (times + [sleepWake(at: now, engine: engine)].compactMap(\.self)).min()
         // A second after the last line, whatever else happened since.
         let line = BookTime.second - BookTime(microseconds: listeningSince.map { now.monotonic - $0 } ?? 0)
-        let stands = stand.map { $0.ticks > 0 } ?? false
+        let stands = stand.map { $0.ticks > 0 && now.monotonic - $0.since >= Self.standingTick.microseconds } ?? false
         return max(min(line, next ?? line), stands ? Self.standingTick : BookTime(microseconds: 1000))
     }
 

@@ -1,4 +1,3 @@
-import Control
 import Foundation
 import StandIn
 import TestSupport
@@ -181,32 +180,6 @@ import Testing
                 try await house.playerctl("previous")
                 try await house.status("back") { $0.item?.title == "A" && $0.queued == 1 }
             }
-        }
-    }
-
-    /// Each goes directly behind the track that is named, the later before the earlier, however long one is looked up.
-    @Test func whatIsAddedTogetherComesInItsOrder() async throws {
-        try await House.signedIn { house, _ in
-            try await house.done("play", "tidebook")
-            let id = try #require(try await house.status().item?.id)
-            try await house.done("play", try song("A"))
-            let gate = StandInGate()
-            house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
-            let first = try await tracks(house)[0]
-            func add(_ uri: String) async throws -> House.Outcome {
-                try await call(house, ".TrackList", "AddTrack", "sob", uri, first, "false")
-            }
-            let asked = house.server.requests.count
-            async let slow = add("dogear:\(id)")
-            try await eventually("it is looked up") { house.server.requests.count > asked ? true : nil }
-            async let quick = add("file://\(try song("B"))")
-            try await house.done("queue", "add", try song("C"))
-            house.server.clearFaults()
-            gate.release()
-            #expect(try await (slow.code, quick.code) == (0, 0))
-            let output = try await house.run(Child.built("dogear"), ["queue", "--json"]).output
-            let queue = try JSONDecoder().decode(QueueReport.self, from: Data(output.utf8))
-            #expect(queue.items.map(\.item.title) == ["B", "Tidebook", "C"])
         }
     }
 

@@ -13,13 +13,13 @@ struct Follower {
         position + (isPlaying ? Double(moment - at) * rate : 0)
     }
 
-    /// Told by a Seeked where the sound came late, as on a busy machine, and no jump was made.
+    /// Told by a Seeked where the sound is, as it came late on a busy machine or caught up, and no jump was made.
     func isLate(_ message: Monitor.Message) -> Bool {
         guard isPlaying, !isElsewhere, message.field("member") == "Seeked", let place = message.arguments.first as? Int
         else {
             return false
         }
-        return (50_000..<2_000_000).contains(position(at: message.at) - Double(place))
+        return (50_000..<2_000_000).contains(abs(position(at: message.at) - Double(place)))
     }
 
     mutating func see(_ message: Monitor.Message) {

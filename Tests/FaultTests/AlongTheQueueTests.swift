@@ -88,6 +88,40 @@ extension BetweenTests {
         }
     }
 
+    /// Each goes directly behind the track that is named, the later before the earlier, however long one is looked up, and
+    /// whatever becomes of those between.
+    @LoopActor @Test func whatIsAddedTogetherComesInItsOrder() async throws {
+        try await listening { rig, service in
+            service.send(.pause(.listener))
+            await rig.settle()
+            @LoopActor func add(_ uri: String) -> Rig.Flag {
+                let answered = Rig.Flag()
+                let reply = Reply { _ in LoopActor.onLoop { answered.isSet = true } }
+                service.addTrack(uri: uri, after: ObjectPath("/gone")!, isCurrent: false, reply)
+                return answered
+            }
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            let slow = add("dogear:\(Thing.all[2].id)")
+            await rig.settle()
+            let missing = add("file:///missing.mp3")
+            await rig.pass(0.5)
+            #expect(missing.isSet && !slow.isSet)
+            let quick = add("dogear:\(Thing.all[4].id)")
+            await rig.pass(0.5)
+            #expect(!quick.isSet && service.queue.items.isEmpty)
+            await rig.pass(3)
+            #expect(slow.isSet && quick.isSet)
+            #expect(service.queue.items.map(\.duration.seconds) == [Thing.all[2].length, Thing.all[4].length])
+            // What is still looked up then is not wanted any more.
+            rig.proxy.fail(.item, .delay(3), times: 1)
+            let late = add("dogear:\(other.id)")
+            await rig.settle()
+            await rig.answered(within: 1) { _ = try? await service.answer(.queueClear) }
+            await rig.pass(4)
+            #expect(late.isSet && service.queue.items.isEmpty)
+        }
+    }
+
     @LoopActor @Test func aBookWithChaptersIsNotPassedByForTheFirstOfThem() async throws {
         try await listening { rig, service in
             await rig.answered(within: 15) {

@@ -55,7 +55,7 @@ import Testing
     @Test func aSoundThatStandsJustBeforeARollIsNotLookedAtAllTheTime() {
         var desk = Desk()
         desk.open(emma, at: .seconds(59.99))
-        for wait in [0.01, 0.01, 0.05, 0.05] {
+        for wait in [0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05] {
             #expect(desk.player.wake(at: desk.now, engine: desk.sound) == .seconds(wait))
             let sound = desk.sound
             desk.passUnseen(wait)
