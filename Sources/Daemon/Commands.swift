@@ -211,11 +211,15 @@ extension Service {
     func single(_ what: String) async throws(ControlError) -> ItemID { try await named(what).id }
 
     private func named(_ what: String) async throws(ControlError) -> (id: ItemID, title: String) {
-        let item = try await one(what).item
-        guard let id = ItemID(item.id) else {
+        let row = try await one(what)
+        return (try id(of: row, what), row.item.title)
+    }
+
+    func id(of row: ItemRow, _ what: String) throws(ControlError) -> ItemID {
+        guard let id = ItemID(row.item.id) else {
             throw ControlError(.notFound, "nothing found for '\(Clean.short(what))'")
         }
-        return (id, item.title)
+        return id
     }
 
     /// The one item that is meant.
@@ -241,10 +245,7 @@ extension Service {
             return ChaptersReport(item, at: position)
         }
         if let item = try await localItem(what) { return await chapters(of: item) }
-        let row = try await self.one(what)
-        guard let id = ItemID(row.item.id) else {
-            throw ControlError(.notFound, "nothing found for '\(Clean.short(what))'")
-        }
+        let id = try await single(what)
         if let item = try await known(id) { return await chapters(of: item) }
         let details = try await signedIn().details(id)
         return ChaptersReport(item: details.row.item, chapters: details.chapters, current: nil)

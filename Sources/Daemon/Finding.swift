@@ -118,8 +118,10 @@ extension Service {
                 guard self.index == nil else { return try await find(text, limit: limit) }
                 throw ControlError(
                     .notFound,
-                    "nothing found for '\(Clean.short(text))' yet, for your libraries are still being read; try again in a moment"
-                )
+                    """
+                    nothing found for '\(Clean.short(text))' yet, for your libraries are still being read; try again in a \
+                    moment
+                    """)
             }
             let words = Ranking.meant([wanted, meant], among: report.items)
             report.items = Ranking.sorted(report.items + here, for: words)
@@ -179,14 +181,15 @@ extension Service {
             return ControlError(
                 .notSignedIn,
                 """
-                '\(Clean.short(left.item.title))' is on a server that you are not signed in to any more; 'dogear login ADDRESS' signs in
+                '\(Clean.short(left.item.title))' is on a server that you are not signed in to any more; \
+                'dogear login ADDRESS' signs in
                 """)
         }
         return ControlError(
             .notFound,
             """
-            nothing that was played here is called '\(Clean.short(text))', and you are not signed in to a server to ask; 'dogear \
-            continue' lists what was played, 'dogear login ADDRESS' signs in
+            nothing that was played here is called '\(Clean.short(text))', and you are not signed in to a server to ask; \
+            'dogear continue' lists what was played, 'dogear login ADDRESS' signs in
             """)
     }
 

@@ -2,7 +2,6 @@ internal import Control
 internal import EventLoop
 internal import Listening
 internal import Store
-internal import Terminal
 
 /// The listener's word on an item: finished, not finished, from the start, back to where it was.
 extension Service {
@@ -104,9 +103,7 @@ extension Service {
 
     /// A podcast as a whole has no place.
     func playable(_ row: ItemRow, _ what: String) throws(ControlError) -> ItemID {
-        guard let id = ItemID(row.item.id) else {
-            throw ControlError(.notFound, "nothing found for '\(Clean.short(what))'")
-        }
+        let id = try id(of: row, what)
         guard row.item.kind != "podcast" else {
             throw ControlError(
                 .usage, "'\(row.item.title)' is a podcast; name one of its episodes ('dogear show \(id)' lists them)")

@@ -52,7 +52,13 @@ import Testing
             try await expect(["PropertiesChanged Rate", "Seeked"], "rate")
             try await house.playerctl("play")
             try await house.status("playing") { $0.position > 35.3 }
+            let begin = mark
             try await expect(["PropertiesChanged PlaybackStatus"], "play")
+            // Where the sound begins late, as on a busy machine, it is told once it does.
+            let places = monitor.messages(from: begin).filter { $0.field("member") == "Seeked" }
+                .compactMap { $0.arguments.first as? Int }
+            let place = Int((try await house.status().position - 30) * 1_000_000)
+            #expect(places.count < 3 && places.allSatisfy { (5_000_000...place).contains($0) }, "\(places)")
             try await house.playerctl("previous")
             try await house.status("at the chapter's start") { (30.2..<60).contains($0.position) }
             try await expect(["Seeked"], "previous, to the start of the chapter")
