@@ -30,7 +30,11 @@ import SDBus
         try bus.emit(signal, [.string(try json(report))], of: ControlName.interface, at: ControlName.path)
     }
 
-    func leave() { bus.close() }
+    func leave() {
+        // The bus learns of a closed connection in its own time, and another may want the name at once.
+        bus.release(ControlName.bus)
+        bus.close()
+    }
 
     /// Everything here happens on the Loop.
     private final class Face: ControlFace {

@@ -38,7 +38,11 @@ internal import SDBus
         try bus.emit("NotificationClosed", [.uint32(number), .uint32(1)], of: Self.name, at: Self.path)
     }
 
-    public func leave() { bus.close() }
+    public func leave() {
+        // The bus learns of a closed connection in its own time, and another may want the name at once.
+        bus.release(Self.name)
+        bus.close()
+    }
 
     fileprivate func notify(_ args: [Value]) throws -> UInt32 {
         let replaces = try args[1].uint32()
