@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-bus.h>

@@ -29,7 +29,7 @@ public import Listening
 
     /// Calls `body` on the Loop once, `after` has passed. Precise to a millisecond; costs nothing while it waits.
     @LoopActor public static func timer(after: BookTime, _ body: @escaping @LoopActor () -> Void) -> LoopTimer {
-        poller.timer(at: Clock.now.monotonic + max(0, after.microseconds), body)
+        poller.timer(at: Clock.monotonic + max(0, after.microseconds), body)
     }
 }
 
@@ -106,28 +106,38 @@ public struct LoopInterest: Sendable {
     }
 }
 
-/// The Loop's wait: `poll` over the sources' descriptors, the nearest deadline as its limit. A turn allocates nothing:
-/// every call on the bus is one.
+/// The Loop's wait: for the sources' descriptors, the nearest deadline as its limit. A turn allocates nothing: every call
+/// on the bus is one.
 final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is only touched on the Loop's thread
+    private struct Slot {
+        let source: any LoopSource
+        /// What is watched for it.
+        var descriptor: Int32?
+        /// Asked for in this turn, as is what follows.
+        var interest: LoopInterest?
+        var isReady = false
+    }
+
     private let wakeup = Wakeup()
-    private var sources: [any LoopSource] = []
+    private let watch = Watch()
+    private var slots: [Slot] = []
     private var fresh: [any LoopSource] = []
     /// By deadline; a cancelled one goes when its time has come, or when all before it are gone.
     private var timers: [LoopTimer] = []
-    /// What is polled in this round, by its place in ``sources``: `polled[i]` belongs to `set[i]`; the last of the set is
-    /// the wakeup.
-    private var polled: [(place: Int, deadline: Int64?)] = []
-    private var set: [pollfd] = []
     /// Counts what has changed the places.
     private var removals = 0
 
     func add(_ source: any LoopSource) {
-        sources.append(source)
+        slots.append(Slot(source: source))
         fresh.append(source)
     }
 
     func remove(_ source: any LoopSource) {
-        sources.removeAll { $0 === source }
+        slots.removeAll { slot in
+            guard slot.source === source else { return false }
+            if let descriptor = slot.descriptor { watch.leave(descriptor) }
+            return true
+        }
         fresh.removeAll { $0 === source }
         removals += 1
     }
@@ -139,7 +149,7 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
         return timer
     }
 
-    func begin() {}
+    func begin() { watch.watch(wakeup.descriptor, for: Int16(POLLIN)) }
     func wake() { wakeup.wake() }
 
     func wait(drain: @Sendable () -> Void) {
@@ -152,23 +162,34 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
         for source in due { process(source, drain) }
         runTimers(drain)
         var deadline = fresh.isEmpty ? timers.first?.deadline : 0
-        polled.removeAll(keepingCapacity: true)
-        set.removeAll(keepingCapacity: true)
-        for (place, source) in sources.enumerated() {
-            guard let interest = source.interest else { continue }
-            polled.append((place, interest.deadline))
-            set.append(pollfd(fd: interest.descriptor, events: interest.events, revents: 0))
-            if let limit = interest.deadline { deadline = min(deadline ?? limit, limit) }
+        for index in slots.indices {
+            let interest = slots[index].source.interest
+            slots[index].interest = interest
+            slots[index].isReady = false
+            // Before any other is watched, which may have the number by now.
+            if let old = slots[index].descriptor, old != interest?.descriptor {
+                watch.leave(old)
+                slots[index].descriptor = nil
+            }
+            if let limit = interest?.deadline { deadline = min(deadline ?? limit, limit) }
         }
-        set.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
+        for index in slots.indices {
+            guard let interest = slots[index].interest else { continue }
+            watch.watch(interest.descriptor, for: interest.events)
+            slots[index].descriptor = interest.descriptor
+        }
         let before = removals
-        _ = poll(&set, nfds_t(set.count), deadline.map { Clock.milliseconds(until: $0 * 1000) } ?? -1)
-        if set[polled.count].revents != 0 { wakeup.clear() }
+        // No closures here and below: the runtime would make sure of the Loop in each.
+        if let deadline { watch.wait(Clock.milliseconds(until: deadline * 1000)) } else { watch.wait(-1) }
+        for descriptor in watch.ready {
+            if descriptor == wakeup.descriptor { wakeup.clear() }
+            for index in slots.indices where slots[index].descriptor == descriptor { slots[index].isReady = true }
+        }
         drain()
-        for index in polled.indices where set[index].revents != 0 || isDue(polled[index].deadline) {
-            // Where one has gone, the others are polled anew.
+        for index in slots.indices {
+            // Where one has gone, the others are looked at anew.
             guard removals == before else { return }
-            process(sources[polled[index].place], drain)
+            if slots[index].isReady || isDue(slots[index].interest?.deadline) { process(slots[index].source, drain) }
         }
     }
 
@@ -186,9 +207,8 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
     /// So often in a row; then it is the turn of timers and of all others.
     private static let mostTurns = 1000
 
-    /// Not by a closure, which the runtime would look for the Loop in.
     private func polls(_ source: any LoopSource) -> Bool {
-        for other in sources where other === source { return true }
+        for slot in slots where slot.source === source { return true }
         return false
     }
 
@@ -200,5 +220,7 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
         }
     }
 
-    private func isDue(_ deadline: Int64?) -> Bool { deadline.map { $0 <= Clock.monotonic } ?? false }
+    private func isDue(_ deadline: Int64?) -> Bool {
+        if let deadline { deadline <= Clock.monotonic } else { false }
+    }
 }

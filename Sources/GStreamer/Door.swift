@@ -35,7 +35,7 @@ final class Door: Sendable {
     /// From the next buffer on; nil: full.
     func set(_ fading: Fading?) {
         state.withLock { state in
-            state.fading = fading.map { ($0, Clock.now.monotonic) }
+            state.fading = fading.map { ($0, Clock.monotonic) }
             if fading == nil { dogear_set_double(fader.element, "volume", 1) }
         }
     }
@@ -67,7 +67,7 @@ final class Door: Sendable {
         guard let (course, since) = state.fading else { return }
         var lag: Int64 = 0
         if begin < .max / 2, let now = outlet.runningTime, begin > now { lag = Int64((begin - now) / 1000) }
-        let left = course.left - BookTime(microseconds: Clock.now.monotonic - since + lag)
+        let left = course.left - BookTime(microseconds: Clock.monotonic - since + lag)
         self.state.withLock { state in
             // Taken away meanwhile: nobody would make it loud again.
             guard state.fading != nil else { return }

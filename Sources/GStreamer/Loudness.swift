@@ -80,7 +80,7 @@ final class Loudness: Sendable {
         change { state in
             state.volume = volume
             state.number += 1
-            state.setAt = Clock.now.monotonic
+            state.setAt = Clock.monotonic
             state.mixed = nil
         }
     }
@@ -152,7 +152,7 @@ final class Loudness: Sendable {
     /// - Returns: the volume, and how many of ours came before; nil if it is ours.
     func heard() -> (volume: Double, after: UInt64)? {
         let (number, server) = state.withLock { state in
-            let isSettled = !state.isNew && Clock.now.monotonic - state.setAt > Self.settling
+            let isSettled = !state.isNew && Clock.monotonic - state.setAt > Self.settling
             let server = isSettled ? state.server : nil
             server?.retain()
             return (state.number, server)

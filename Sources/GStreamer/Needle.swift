@@ -103,7 +103,7 @@ final class Needle: Sendable {
                     let place = place(state, filePosition: count)
                     state.floor = max(state.floor, place)
                     // Not the floor: carried on from there, the place would go on where the sound stands.
-                    if state.run != nil { state.mark = (place, Clock.now.monotonic, generation) }
+                    if state.run != nil { state.mark = (place, Clock.monotonic, generation) }
                 }
                 return state.floor
             }
@@ -124,7 +124,7 @@ final class Needle: Sendable {
         guard let (rate, since) = state.run, let mark = state.mark, mark.generation == state.generation,
             !state.legs.isBetween
         else { return nil }
-        let now = Clock.now.monotonic
+        let now = Clock.monotonic
         guard now - mark.at < Self.carry, mark.at - since > Self.warmUp else { return nil }
         let place = mark.place + BookTime(microseconds: Int64(Double(now - mark.at) * rate))
         let track = reel.tracks[state.track]
@@ -151,7 +151,7 @@ final class Needle: Sendable {
     /// The pipeline was told to play at this rate and has data; nil: it was told to stand, or to wait.
     func runs(at rate: Double?) {
         state.withLock { state in
-            if state.run?.rate != rate { state.run = rate.map { ($0, Clock.now.monotonic) } }
+            if state.run?.rate != rate { state.run = rate.map { ($0, Clock.monotonic) } }
         }
     }
 

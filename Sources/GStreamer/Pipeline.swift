@@ -229,9 +229,9 @@ final class Pipeline {
             watched = clock
             clockWatch = ClockWatch()
         }
-        let asked = Clock.now.monotonic
+        let asked = Clock.monotonic
         let time = gst_clock_get_time(clock)
-        return clockWatch.hasRunAway(UInt64(time), asked: asked, answered: Clock.now.monotonic)
+        return clockWatch.hasRunAway(UInt64(time), asked: asked, answered: Clock.monotonic)
     }
 
     /// Of the output, if it has one of its own.
@@ -249,7 +249,7 @@ final class Pipeline {
         let tolerableDelay = hasPlayed ? Self.tolerableDelays.played : Self.tolerableDelays.unplayed
         guard let standing, let now = outputClock, now > standing.clock + tolerableDelay else { return false }
         // A clock that only comes to rest late has not gone on with the time.
-        return Int64(now - standing.clock) / 1000 > (Clock.now.monotonic - standing.at) / 2
+        return Int64(now - standing.clock) / 1000 > (Clock.monotonic - standing.at) / 2
     }
 
     /// Changes that lead down to the sound server: one that does not answer keeps who asks for half a minute at a time,
@@ -436,7 +436,7 @@ final class Pipeline {
             gst_element_set_state(playbin, GST_STATE_PAUSED)
             if result == GST_STATE_CHANGE_ASYNC, pending == GST_STATE_PLAYING { gst_element_set_start_time(playbin, 0) }
         }
-        if standing == nil { standing = outputClock.map { ($0, Clock.now.monotonic) } }
+        if standing == nil { standing = outputClock.map { ($0, Clock.monotonic) } }
     }
 
     // What failed is closed, and may still be told of a volume or a fade before it is let go.

@@ -398,7 +398,7 @@ final class Turn {
     /// time since then allows.
     private func isNear(_ target: BookTime, _ place: BookTime) -> Bool {
         let since = pipeline.hasSound ? movedAt : nil
-        let gone = since.map { BookTime(microseconds: Clock.now.monotonic - $0).seconds * pipelineRate } ?? 0
+        let gone = since.map { BookTime(microseconds: Clock.monotonic - $0).seconds * pipelineRate } ?? 0
         return (-0.25...0.25 + gone).contains(place.seconds - target.seconds)
     }
 

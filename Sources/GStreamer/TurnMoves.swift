@@ -127,7 +127,7 @@ extension Turn {
     func move(to spot: Reel.Spot, for purpose: Purpose, isFresh: Bool = false) {
         phase = .seeking(spot, purpose)
         aimed = start(of: spot)
-        movedAt = wantsToPlay && !isFilling && !isFresh ? Clock.now.monotonic : nil
+        movedAt = wantsToPlay && !isFilling && !isFresh ? Clock.monotonic : nil
         since = needle.stamp + 1  // the flush of this seek
         pipelineRate = rate
         self.isFresh = isFresh

@@ -85,7 +85,7 @@ extension Turn {
     func checkClock() {
         guard isPlaying, pipeline.clockHasRunAway() else { return }
         guard let begun else { return openHere() }
-        let passed = BookTime(microseconds: Clock.now.monotonic - begun.at)
+        let passed = BookTime(microseconds: Clock.monotonic - begun.at)
         openBack(at: begun.place + .seconds(passed.seconds * pipelineRate))
     }
 

@@ -8,9 +8,9 @@ extension Turn {
         if playing && isToRest { return }
         if playing && pipeline.hasStoodTooLong { return openUnheard() }
         let isToStand = isPlaying && !playing
-        if isToStand { stops = stops.suffix(3) + [Clock.now.monotonic] }
+        if isToStand { stops = stops.suffix(3) + [Clock.monotonic] }
         isPlaying = playing
-        if playing { begun = needle.position.map { ($0, Clock.now.monotonic) } }
+        if playing { begun = needle.position.map { ($0, Clock.monotonic) } }
         pipeline.set(playing: playing)
         needle.runs(at: playing ? pipelineRate : nil)
         beginVigil()
@@ -53,7 +53,7 @@ extension Turn {
     /// It was stopped only a moment ago: it goes on when that is over, if it is still to.
     private var isToRest: Bool {
         guard !isPlaying, let last = stops.last else { return false }
-        let now = Clock.now.monotonic
+        let now = Clock.monotonic
         let isStorm = stops.count == 4 && now - stops[0] < 1_000_000
         let left = (isStorm ? Self.longRest : Self.rest) - BookTime(microseconds: now - last)
         guard left > .zero else { return false }

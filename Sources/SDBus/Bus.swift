@@ -72,6 +72,7 @@ internal import Glibc
     // MARK: The Loop
 
     public var interest: LoopInterest? {
+        (lastTurn, turn) = (turn, 0)
         let descriptor = sd_bus_get_fd(raw)
         guard lost != nil, descriptor >= 0 else { return nil }
         var limit = UInt64.max
@@ -95,6 +96,20 @@ internal import Glibc
     /// libsystemd moves all of it by one place for each message that goes.
     private var isBehind: Bool { waiting > Self.mostWaiting }
 
+    /// Messages since the Loop slept, and those of the turn before.
+    private var turn = 0
+    private var lastTurn = 0
+    /// Counts messages that came alone.
+    private var alone: UInt8 = 0
+
+    /// Messages mostly come one by one, and looking for another costs a call to the kernel, which the Loop's own wait
+    /// does as well. Where they come in a row, it is found out soon.
+    private var comesAlone: Bool {
+        guard turn == 1, lastTurn == 1 else { return false }
+        alone &+= 1
+        return alone % 16 != 0
+    }
+
     public func process() -> Bool {
         let code = sd_bus_process(raw, nil)
         // A dead connection says so once; after that its descriptor is gone and poll would sleep for ever.
@@ -102,7 +117,9 @@ internal import Glibc
             self.lost = nil
             lost(.failed("the \(name) is gone: \(String(cString: strerror(-code)))"))
         }
-        return code > 0 && !isBehind
+        guard code > 0, !isBehind else { return false }
+        turn += 1
+        return !comesAlone
     }
 
     // MARK: Objects and signals

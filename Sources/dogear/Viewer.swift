@@ -146,7 +146,7 @@ import View
 
     // MARK: Drawing
 
-    private var now: Int64 { Clock.now.monotonic / 1000 }
+    private var now: Int64 { Clock.monotonic / 1000 }
 
     /// Once for all that happens in one turn of the Loop.
     private func drawSoon() {
