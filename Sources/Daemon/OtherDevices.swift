@@ -89,6 +89,8 @@ extension Service {
     func lookBeside(before request: Sync.Request, to account: String) async {
         let isWatched = player.isWatched && live.account?.id == account
         for item in sync.itemsInDoubt(of: request, to: account, isWatched: isWatched) {
+            // What stands goes on where the other was, if that is the later place, as soon as the server has all of ours.
+            if item == player.item?.id, !player.wantsPlay { doubted = item }
             guard let answer = await inTime(within: .seconds(5), { await self.shelves.place(of: item) }) else { return }
             guard let place = answer, let goal = sync.overwrites(place, with: request) else { continue }
             await isOverwritten(item, place.position, with: goal)

@@ -178,6 +178,24 @@ import Testing
         }
     }
 
+    /// Without the live connection, and within a minute, after which it would be asked before playing goes on.
+    @Test func whoStandsGoesOnThereOnceTheServerHasAllOfIt() async throws {
+        try await House.signedIn { house, _ in
+            cutOff(house)
+            try await house.done("play", "tidebook")
+            try await house.status("on its way") { $0.position > 1 }
+            let outage = house.server.fail(.dropBefore, path: "/api/**", times: .max)
+            try await house.done("pause")
+            let left = try await house.status("unsent") { $0.unsent > 0 }.position
+            #expect(try await house.dogear("sync").code == 4)
+            goOnElsewhere(house, to: 70)
+            house.server.clearFault(outage)
+            try await house.done("sync")
+            try await house.status("where the other is") { $0.position == 70 && $0.state == .paused }
+            try await isKept(left, in: house)
+        }
+    }
+
     /// Before the live connection is there, which would tell of the other.
     @Test(arguments: [false, true]) func whoIsQuickerThanTheLiveConnectionLosesNothing(
         isRestart: Bool
