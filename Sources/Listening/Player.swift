@@ -143,6 +143,8 @@ public struct Player: Sendable {
     var fade: Fade?
     /// The sleep timer that ended; nil once something plays again.
     var slept: SleepTimer.Goal?
+    /// Where that was, until the listener goes elsewhere: the place went back from there.
+    var sleptAt: (item: ItemID, place: BookTime)?
     /// Since when sound has come that is not yet taken off the timer.
     var soundSince: Int64?
     /// The chapter that was heard at the last event.

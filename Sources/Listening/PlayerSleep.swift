@@ -125,8 +125,16 @@ extension Player {
         sleep?.regained += more
     }
 
+    /// What was asked for, once more: the chapter that it ended with is over, though the place is back in it.
+    private mutating func sleepAgain(_ goal: SleepTimer.Goal) {
+        sleep = SleepTimer(goal)
+        guard let ended = sleptAt, ended.item == item?.id else { return }
+        keepSleepEnd(from: ended.place, backTo: target ?? place)
+    }
+
     /// The listener goes elsewhere: from there the timer counts what was asked for.
     mutating func forgetSleepEnd() {
+        sleptAt = nil
         guard case .chapters(let count) = sleep?.left, let regained = sleep?.regained else { return }
         sleep?.left = .chapters(max(1, count - regained))
         sleep?.regained = 0
@@ -148,7 +156,7 @@ extension Player {
         if let goal = slept, wantsPlay, !wantedPlay {
             slept = nil
             if options.sleepsAgain, sleep == nil {
-                sleep = SleepTimer(goal)
+                sleepAgain(goal)
                 effects.append(.sleepChanged)
             }
         }
@@ -185,6 +193,7 @@ extension Player {
     /// The end by time or chapter: a pause, back where the sound was still full.
     mutating func fallAsleep(_ now: Moment) -> [Effect] {
         let from = fade.flatMap { $0.load == load ? $0.from : nil }
+        let ended = item.map { ($0.id, place) }
         let behind = [fade?.behind].compactMap(\.self)
         slept = sleep?.asked
         sleep = nil
@@ -196,6 +205,7 @@ extension Player {
             partIndex = index(of: place)
             effects.append(.seeked)
         }
+        sleptAt = ended
         return effects + behind + [.sleepChanged]
     }
 

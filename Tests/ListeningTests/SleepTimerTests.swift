@@ -451,4 +451,23 @@ import Testing
             #expect(left(desk) == nil)
         }
     }
+
+    /// The place is back before the end of the chapter that it ended with: that chapter is over.
+    @Test func anotherChapterIsTheNextOne() {
+        for (goes, ends) in [(false, 120.0), (true, 60)] {
+            var desk = timed("chapter", at: 30)
+            desk.player.options.sleepsAgain = true
+            play(&desk, 40)
+            #expect(desk.player.phase == .paused && desk.position == 40)
+            desk.report(.seeked(to: .seconds(40)))
+            if goes {
+                desk.send(.seek(to: .seconds(20)))
+                desk.report(.seeked(to: .seconds(20)))
+            }
+            desk.send(.toggle)
+            #expect(left(desk).map { $0 + desk.position } == ends, "\(goes): of one's own choice it is the present one")
+            play(&desk, 100)
+            #expect(desk.player.phase == .paused && desk.position == ends - 20)
+        }
+    }
 }
