@@ -102,7 +102,7 @@ extension Service {
         if let asked, outcome == .accepted { store.post(.answered(asked.item)) }
         if case .later = outcome {
         } else {
-            log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome)"])
+            log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome.text)"])
         }
         if case .bookmark = request { bookmarkChanges += 1 }
         perform(

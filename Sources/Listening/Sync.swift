@@ -53,6 +53,13 @@ public struct Sync: Sendable {
         case signedOut
         /// For good: a sentence.
         case refused(String)
+
+        /// For the log, which has no names of sessions: with one anybody can listen to what it is of.
+        public var text: String {
+            guard case .rows(let rows) = self else { return "\(self)" }
+            let refusals = rows.values.compactMap(\.self)
+            return "\(rows.count) sessions" + (refusals.isEmpty ? "" : ", refused: \(Set(refusals).sorted())")
+        }
     }
 
     public enum Effect: Hashable, Sendable {
