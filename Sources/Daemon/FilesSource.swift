@@ -132,7 +132,7 @@ extension SourceError {
     init(_ error: LocalFilesError) {
         switch error {
         case .notFound: self.init(.notFound, "\(error)")
-        case .noAudio, .tooMuch, .forbidden, .empty, .notRegular, .unnameable, .unreadable, .missingDecoder:
+        case .noAudio, .tooMuch, .forbidden, .empty, .notRegular, .unnameable, .unreadable, .list, .missingDecoder:
             self.init(.failed, "\(error)")
         }
     }

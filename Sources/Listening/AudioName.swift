@@ -5,7 +5,12 @@ public enum AudioName {
         "aif", "ac3", "ape", "wv", "mpc", "spx",
     ]
 
+    private static let lists = ["m3u", "m3u8", "pls", "cue", "xspf", "asx"]
+
     public static func isAudio(_ name: String) -> Bool { endings.contains(ending(name)) }
+
+    /// It names files, and holds none.
+    public static func isList(_ name: String) -> Bool { lists.contains(ending(name)) }
 
     /// In lower case, without the dot; empty if there is none.
     public static func ending(_ path: String) -> String {

@@ -106,6 +106,7 @@ public struct FileSource: Sendable {
             switch error {
             case .missingDecoder(let what, let package):
                 throw .missingDecoder(path: path, what: what, package: package)
+            case .unreadable where AudioName.isList(path): throw .list(path: path)
             case .unreadable(_, let reason), .other(let reason), .unreachable(let reason), .noSink(let reason):
                 throw .unreadable(path: path, reason: reason)
             case .notFound: throw .notFound(path: path)

@@ -12,6 +12,8 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Its bytes are no text: with U+FFFD in their place.
     case unnameable(path: String)
     case unreadable(path: String, reason: String)
+    /// Names of other files, and no sound.
+    case list(path: String)
     case missingDecoder(path: String, what: String, package: String?)
 
     public var description: String {
@@ -27,6 +29,8 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
             "the name of \(path) is not UTF-8, as it has to be; rename it, for example with convmv"
         case .unreadable(let path, let reason):
             "\(path) cannot be played: \(reason); if another player can, please report it"
+        case .list(let path):
+            "\(path) is a list of files, which dogear does not read; name the files themselves, or their folder"
         case .missingDecoder(let path, let what, let package?):
             "\(path) needs the \(what); install it with 'sudo apt install \(package)'"
         case .missingDecoder(let path, let what, nil):
@@ -39,7 +43,7 @@ extension LocalFilesError {
     /// The rest of a book can be played without it, and nothing but another file would mend it.
     var isOfOneFile: Bool {
         switch self {
-        case .empty, .notRegular, .unreadable, .unnameable: true
+        case .empty, .notRegular, .unreadable, .list, .unnameable: true
         case .notFound, .forbidden, .noAudio, .tooMuch, .missingDecoder: false
         }
     }

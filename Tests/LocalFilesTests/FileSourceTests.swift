@@ -162,6 +162,10 @@ import Testing
         #expect(
             await error("\(folder)/bad/text.mp3")
                 == .unreadable(path: "\(folder)/bad/text.mp3", reason: "it is not audio"))
+        for (name, lines) in [("list.m3u", "#EXTM3U\nempty.mp3\n"), ("List.PLS", "[playlist]\nFile1=empty.mp3\n")] {
+            try Sounds.write(Array(lines.utf8), to: "\(folder)/bad/\(name)")
+            #expect(await error("\(folder)/bad/\(name)") == .list(path: "\(folder)/bad/\(name)"))
+        }
     }
 
     /// A damaged file among sixty is no reason to play none of them.
