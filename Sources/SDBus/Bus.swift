@@ -105,7 +105,8 @@ internal import Glibc
     /// Messages mostly come one by one, and looking for another costs a call to the kernel, which the Loop's own wait
     /// does as well. Where they come in a row, it is found out soon.
     private var comesAlone: Bool {
-        guard turn == 1, lastTurn == 1 else { return false }
+        // One that closes has more to do, and no descriptor to be woken by.
+        guard turn == 1, lastTurn == 1, sd_bus_is_ready(raw) > 0 else { return false }
         alone &+= 1
         return alone % 16 != 0
     }
