@@ -65,6 +65,7 @@ final class Pipeline {
             gst_object_unref(filter)
             throw .noSink(reason: "the audio sink '\(description)' cannot be made; check the setting audio.sink")
         }
+        Self.keepTime(in: sink)
         self.playbin = playbin
         self.sink = sink
         self.filter = filter
@@ -86,6 +87,22 @@ final class Pipeline {
         dogear_set_object(playbin, "audio-sink", sink)
         listen()
         listen(filter: filter)
+    }
+
+    /// What only writes or swallows takes sound as fast as it comes: a book would be over in a second, and heard by nobody.
+    /// One sink that keeps to the clock is enough; where there is none, all do.
+    private static func keepTime(in sink: Element) {
+        func sinks() -> UnsafeMutablePointer<GstIterator>? { gst_bin_iterate_sinks(asBin(sink)) }
+        var isTimed = false
+        visit(sinks(), &isTimed) { value, isTimed in
+            guard let part = g_value_get_object(value), dogear_has_property(part, "sync") != 0 else { return }
+            if dogear_get_bool(part, "sync") != 0 { isTimed!.assumingMemoryBound(to: Bool.self).pointee = true }
+        }
+        if isTimed { return }
+        visit(sinks(), nil) { value, _ in
+            guard let part = g_value_get_object(value), dogear_has_property(part, "sync") != 0 else { return }
+            dogear_set_bool(part, "sync", 1)
+        }
     }
 
     /// Comes while nothing is open.

@@ -148,6 +148,22 @@ func parts(_ count: Int, _ ending: String) throws -> [String] {
 
 func threeParts(_ ending: String) throws -> [Track] { files(try parts(3, ending), seconds: 6) }
 
+@Suite struct SinkTests {
+    /// As whoever has no sound would try it.
+    @Test(arguments: ["fakesink", "tee name=t t. ! queue ! fakesink t. ! queue ! fakesink sync=false"])
+    func aSinkThatOnlySwallowsDoesSoInTime(_ sink: String) async throws {
+        let rig = Rig("swallowed", sink: sink)
+        _ = try await rig.open(files([try Sounds.tone("exact.m4b", seconds: 30)], seconds: 30))
+        let begun = Clock.monotonic
+        rig.engine.play(rig.load)
+        let place = try await eventually("sound") {
+            rig.engine.position(rig.load).flatMap { $0 > .seconds(0.5) ? $0 : nil }
+        }
+        #expect(place.microseconds < Clock.monotonic - begun + 50_000)
+        rig.engine.unload()
+    }
+}
+
 /// What a sound server says of how much it has played.
 @Suite struct StormTests {
     /// However often somebody asks: an answer is carried on by the clock for twenty milliseconds, but from the true place.
