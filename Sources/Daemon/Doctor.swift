@@ -61,16 +61,19 @@ extension Service {
             "settings", .warning, "\(first)\(more)", advice: "correct \(settings.path), then start dogear again")
     }
 
+    private func unkept(_ why: String) -> Check {
+        Check("journal", .bad, why, advice: "your place is only in memory until this is mended")
+    }
+
     private func journalCheck() async -> Check {
         do throws(StoreError) {
             try await store.flush()
-            if let trouble = trouble ?? notice {
-                return Check("journal", .warning, trouble, advice: "see 'dogear logs'")
-            }
-            return Check("journal", .good, paths.database)
         } catch {
-            return Check("journal", .bad, "\(error)", advice: "your place is only in memory until this is mended")
+            return unkept("\(error)")
         }
+        if let trouble { return unkept(trouble) }
+        if let notice { return Check("journal", .warning, notice, advice: "see 'dogear logs'") }
+        return Check("journal", .good, paths.database)
     }
 
     private func vaultCheck() async -> Check {
