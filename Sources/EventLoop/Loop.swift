@@ -63,7 +63,7 @@ public enum Clock {
 
 /// Something with a descriptor that the Loop polls.
 @LoopActor public protocol LoopSource: AnyObject {
-    /// What to poll for now; nil takes no part in this round.
+    /// What to poll for now, asked once before each sleep; nil takes no part in this round.
     var interest: LoopInterest? { get }
     /// Does what is due. Called when the descriptor is ready, when the time has come, and once when added.
     /// - Returns: true to be called again before the Loop sleeps: there is more to do.
