@@ -40,6 +40,21 @@ import Testing
     /// As a proxy that does not pass the live connection.
     private func cutOff(_ house: House) { house.server.fail(.notFound, path: "/socket.io", times: .max) }
 
+    /// Paused, told, and the server asked whether another device was there, so that what it does next is later.
+    private func playAndPauseCutOff(_ house: House) async throws -> Double {
+        cutOff(house)
+        let left = try await playAndPause(house)
+        try await eventually("a look behind the last word") {
+            let requests = house.server.requests
+            let last = requests.lastIndex { $0.method == "POST" && $0.path.hasSuffix("/sync") }
+            let look = requests.lastIndex {
+                $0.method == "GET" && $0.path.hasSuffix("/api/me/progress/\(Library.book)")
+            }
+            return last ?? .max < look ?? 0 ? true : nil
+        }
+        return left
+    }
+
     private func moves(_ house: House) async throws -> [Move] {
         try await Store.open(at: "\(house.state)/state.sqlite") { _ in }.moves()
     }
@@ -217,8 +232,7 @@ import Testing
         _ command: String
     ) async throws {
         try await House.signedIn { house, _ in
-            cutOff(house)
-            let left = try await playAndPause(house)
+            let left = try await playAndPauseCutOff(house)
             let outage = house.server.fail(.dropBefore, path: "/api/me/progress/**", times: .max)
             try await house.done(command)
             goOnElsewhere(house, to: 70, later: -10_000)
@@ -286,8 +300,7 @@ import Testing
 
     @Test func afterALongPauseItAsksFirst() async throws {
         try await House.signedIn { house, _ in
-            cutOff(house)
-            let left = try await playAndPause(house)
+            let left = try await playAndPauseCutOff(house)
             goOnElsewhere(house, to: 55)
             try await pauseForLong()
             #expect(abs(try await house.status().position - left) < 0.1)
@@ -302,8 +315,7 @@ import Testing
 
     @Test func aServerThatSaysNothingIsNotWaitedFor() async throws {
         try await House.signedIn(extra: House.hasty) { house, _ in
-            cutOff(house)
-            let left = try await playAndPause(house)
+            let left = try await playAndPauseCutOff(house)
             goOnElsewhere(house, to: 55)
             let gate = StandInGate()
             house.server.fail(.hold(gate), method: "GET", path: "/api/me/progress/*", times: .max)
@@ -321,8 +333,7 @@ import Testing
 
     @Test func theStoppedOneGoesOnThere() async throws {
         try await House.signedIn { house, _ in
-            cutOff(house)
-            let left = try await playAndPause(house)
+            let left = try await playAndPauseCutOff(house)
             try await house.done("stop")
             goOnElsewhere(house, to: 55)
             try await house.done("play")
@@ -334,8 +345,7 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGKILL]) func whoLeavesWhilePausedTakesNothingBack(signal: Int32) async throws {
         try await House.signedIn { house, daemon in
-            cutOff(house)
-            let left = try await playAndPause(house)
+            let left = try await playAndPauseCutOff(house)
             goOnElsewhere(house, to: 55)
             daemon.send(signal)
             _ = await daemon.end()
