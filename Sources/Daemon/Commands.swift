@@ -95,11 +95,12 @@ extension Service {
         return json(statusReport())
     }
 
-    /// Plays what was chosen where nobody reads the answer. That it was stopped, or that something else was asked for
-    /// meanwhile, is no failure: there would be nothing to tell.
+    /// Plays what was chosen where nobody reads the answer. That it was stopped, or that something else or the end was asked
+    /// for meanwhile, is no failure: there would be nothing to tell.
     func choose(_ what: String, _ at: String) async throws(ControlError) -> String {
         do throws(ControlError) { return try await play(what, at) } catch {
-            guard error == Self.nothingPlays || error == ControlError(Self.overtaken) else { throw error }
+            let isMeant = [Self.nothingPlays, ControlError(Self.overtaken), ControlError(Self.quit)].contains(error)
+            guard isMeant else { throw error }
             return json(statusReport())
         }
     }

@@ -103,6 +103,7 @@ extension Service {
 
     /// The last words: the place to the journal, the listening to the server if it answers soon, all of it to the disk.
     func leave() async {
+        isLeaving = true
         // What is still being opened must not begin to play now.
         opening += 1
         send(.leave)

@@ -123,7 +123,7 @@ extension Service {
         _ ticket: Int, _ work: @escaping @LoopActor () async throws(SourceError) -> Answer
     ) async throws(SourceError) -> Answer {
         let (answers, answering) = AsyncStream.makeStream(of: Result<Answer, SourceError>.self)
-        onNextOpening.append { answering.yield(.failure(Self.overtaken)) }
+        onNextOpening.append { answering.yield(.failure(self.whyNotWaited)) }
         Task { @LoopActor in
             do throws(SourceError) { answering.yield(.success(try await work())) } catch {
                 answering.yield(.failure(error))
@@ -133,13 +133,17 @@ extension Service {
             try isStill(ticket)
             return try answer.get()
         }
-        throw Self.overtaken
+        throw whyNotWaited
     }
 
     /// It was stopped.
     static let nothingPlays = ControlError(.failed, "nothing plays")
 
     static let overtaken = SourceError(.failed, "something else was asked for meanwhile")
+    static let quit = SourceError(.failed, "dogear was asked to quit meanwhile; 'dogear play' goes on")
+
+    /// What is being opened is not waited for any more.
+    private var whyNotWaited: SourceError { isLeaving ? Self.quit : Self.overtaken }
 
     /// Something was asked for that is not there yet: what plays until then may end or fail meanwhile.
     var isOnItsWay: Bool { finding != nil || heading?.isPresent == false }
@@ -410,7 +414,7 @@ extension Service {
     }
 
     private func isStill(_ ticket: Int) throws(SourceError) {
-        if ticket != opening { throw Self.overtaken }
+        if ticket != opening { throw whyNotWaited }
     }
 
     func source(of id: ItemID) -> any Source {

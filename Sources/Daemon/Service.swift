@@ -59,6 +59,8 @@ internal import Store
             for body in waiting { body() }
         }
     }
+    /// These are the last words.
+    var isLeaving = false
     /// Those that wait for an answer which would be stale by then.
     var onNextOpening: [@LoopActor () -> Void] = []
     /// The computer and the desktop around the player.

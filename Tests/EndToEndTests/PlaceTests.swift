@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func aServerThatHangsDoesNotHoldTheDaemonUp() async throws {
-        try await House.signedIn { house, daemon in
+        try await House.signedIn(extra: House.hasty) { house, daemon in
             try await house.done("play", "tidebook", "--at", "5")
             try await house.status("on its way") { $0.position > 6 }
             let gate = StandInGate()
@@ -103,6 +103,20 @@ import Testing
             case "pause": #expect(after.item?.title == "Tidebook" && after.state == .paused, "\(result)")
             default: #expect(after.item?.title == "Tidebook" && after.state == .playing, "\(result)")
             }
+        }
+    }
+
+    @Test func whoWaitsIsToldOfTheEnd() async throws {
+        try await House.signedIn(extra: House.hasty) { house, daemon in
+            try await house.done("play", "three rooms", "--at", "7")
+            let gate = StandInGate()
+            defer { gate.release() }
+            house.server.fail(.hold(gate), path: "/api/items/**", times: .max)
+            async let played = house.dogear("play", "tidebook")
+            try await house.status("told") { $0.opening == "Tidebook" }
+            kill(daemon.pid, SIGTERM)
+            let result = try await played
+            #expect(result.code == 1 && result.errors.contains("asked to quit"), "\(result)")
         }
     }
 
