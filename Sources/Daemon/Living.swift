@@ -111,7 +111,7 @@ extension Service {
         if let item = player.item { sync { $0.closed(item.id, time.now) } }
         engine.unload()
         async let flushed: Void = flush()
-        await drain(limit: .seconds(1.2))
+        await drain(limit: .seconds(patience.seconds.clamped(to: 1.2...10)))
         await flushed
         await flush()
     }
