@@ -21,20 +21,23 @@ extension Service: @LoopActor ControlFace {
             willAnswer()
             let isDone = carryOut(event)
             let number = goings
-            guard number != before else {
+            let isAlongQueue = number != before
+            guard isAlongQueue || event == .toggle && player.wantsPlay else {
                 answered()
                 if event == .next, !isDone, let why = whyNothingIsNext {
                     return reply.fail(ControlError(.notFound, "nothing is next: \(why)").busError)
                 }
                 return reply([.string(json(statusReport()))])
             }
-            // Along the queue: answered from what is there then.
             Task { @LoopActor in
                 defer { self.answered() }
-                await self.arrival()
-                if self.overtaken > number { return reply.fail(ControlError(Self.overtaken).busError) }
-                if let trouble = self.queueTrouble { return reply.fail(ControlError(.failed, trouble).busError) }
-                reply([.string(json(self.statusReport()))])
+                do throws(ControlError) {
+                    // Answered from what is there then.
+                    if isAlongQueue { try await self.arrives(number) } else { try await self.plays() }
+                    reply([.string(json(self.statusReport()))])
+                } catch {
+                    reply.fail(error.busError)
+                }
             }
             return
         }

@@ -281,6 +281,13 @@ extension Service {
     func arrival() async {
         while let going { await going.value }
     }
+
+    /// - Throws: why the queue is not where it was on its way to.
+    func arrives(_ number: Int) async throws(ControlError) {
+        await arrival()
+        if overtaken > number { throw ControlError(Self.overtaken) }
+        if let queueTrouble { throw ControlError(.failed, queueTrouble) }
+    }
 }
 
 extension Player.Event {

@@ -122,6 +122,8 @@ import Testing
             let outcome = try await house.dogear("play", "tidebook", "--at", "31")
             #expect(outcome.code == 1 && outcome.errors.contains("no sound output"), "\(outcome)")
             #expect(try await house.done("logs", "--level", "warning").contains("no sound output"))
+            let toggled = try await house.dogear("toggle")
+            #expect(toggled.code == 1 && toggled.errors.contains("no sound output"), "\(toggled)")
             try await sound.start(devices: ["speakers"])
             try await house.done("play")
             try await plays(sound, on: "speakers")
