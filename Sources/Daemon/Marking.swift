@@ -119,11 +119,15 @@ extension Service {
         if let present, !player.isFinished { return (position, present.duration) }
         let own = (try? await store.place(of: id)) ?? nil
         let knowsOurs = sync.hasTold(id)
-        let server = id.isOfShelf ? await inTime { await self.shelves.place(of: id) } ?? nil : nil
+        let answer = id.isOfShelf ? await inTime { await self.shelves.answer(on: id) } ?? nil : nil
+        let server = answer ?? nil
         let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
         let duration = lengths.first { $0 > .zero } ?? .zero
         guard let own, let server, isOutdone(own, by: server, knowsOurs: knowsOurs) else {
-            return ((own ?? server)?.position, duration)
+            if let known = own ?? server { return (known.position, duration) }
+            // Who never began it is at its start, where that is sure.
+            let isUnbegun = if id.isOfShelf && answer == nil { false } else { await store.wasNeverBegun(id) }
+            return (isUnbegun ? .zero : nil, duration)
         }
         if player.item?.id != id { take(server, over: own) }
         return (server.position, duration)

@@ -269,7 +269,7 @@ extension Shelves {
         do throws(ShelfError) {
             let (client, shelf) = try client(of: found.id)
             let row = try await client.details(shelf).row
-            if let progress = row.progress, (try? await store.place(of: found.id)) == .some(nil) {
+            if let progress = row.progress, await store.wasNeverBegun(found.id) {
                 let place = Place(
                     item: found.id, position: progress.position, duration: row.duration,
                     isFinished: progress.isFinished, updated: progress.updated)

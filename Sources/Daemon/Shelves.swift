@@ -281,8 +281,11 @@ internal import Store
     }
 
     /// Where the server has the listener; nil if it cannot be asked or has nothing.
-    func place(of id: ItemID) async -> Place? {
-        try? await serverPlace(of: id)
+    func place(of id: ItemID) async -> Place? { await answer(on: id) ?? nil }
+
+    /// Where the server has the listener: nil in the answer if nowhere, no answer if it cannot be asked.
+    func answer(on id: ItemID) async -> Place?? {
+        do throws(ShelfError) { return .some(try await serverPlace(of: id)) } catch { return nil }
     }
 
     /// - Returns: nil if the item was never opened.

@@ -33,6 +33,11 @@ extension Store {
         }
     }
 
+    /// - Returns: false also where it cannot be read.
+    public func wasNeverBegun(_ item: ItemID) async -> Bool {
+        do throws(StoreError) { return try await place(of: item) == nil } catch { return false }
+    }
+
     /// The places written last, whether reached here or told by a server.
     public func recentPlaces(limit: Int) async throws(StoreError) -> [Place] {
         try await perform { db in

@@ -173,6 +173,18 @@ import Testing
         }
     }
 
+    @Test func aFinishOfWhatWasNeverBegunIsTakenBack() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("finish", "tidebook")
+            try await house.progress("finished") { $0.isFinished }
+            let undone = try await house.report(UndoReport.self, "undo", "tidebook")
+            #expect(undone.position == 0)
+            try await house.progress("as it was") { !$0.isFinished && $0.currentTime ?? 0 == 0 }
+            let more = try await house.dogear("undo", "tidebook")
+            #expect(more.code != 0 && more.errors.contains("nothing to undo"), "\(more)")
+        }
+    }
+
     @Test func whatCannotBeHeardIsRefused() async throws {
         try await House.signedIn { house, daemon in
             let paper = try await house.dogear("play", "paper only")
