@@ -2,7 +2,6 @@ internal import Audiobookshelf
 internal import Control
 internal import DBus
 internal import EventLoop
-internal import Glibc
 internal import Listening
 internal import Logging
 internal import MPRIS
@@ -31,6 +30,7 @@ extension Service {
         do throws(StoreError) {
             if let volume = try await store.volume() { send(.volume(volume)) }
             queue = try await store.queue()
+            queue.setCovers(\.remainingCover)
             isQueueKnown = true
             send(.lineup(queue.lineup))
             begun.refresh()
@@ -59,7 +59,7 @@ extension Service {
             if let (last, place) = try await lastPresent(isStopped: isStopped), player.phase == .empty {
                 let rate = await rate(of: last)
                 var item = last
-                if let cover = item.coverPath, access(cover, R_OK) != 0 { item.coverPath = nil }
+                item.coverPath = item.remainingCover
                 told = place
                 queue.restore(item)
                 adopt(queue.lineup)

@@ -7,9 +7,13 @@ internal import Listening
 extension Service {
     /// The picture that is already here, so that it is announced together with the rest.
     func pictured(_ item: Item) async -> Item {
-        guard item.id.isOfShelf, let known = await shelves.knownCover(of: item.id) else { return item }
+        guard item.id.isOfShelf else { return item }
         var item = item
-        item.coverPath = known
+        if let known = await shelves.knownCover(of: item.id) {
+            item.coverPath = known
+        } else if let path = (try? await librarian?.catalogue.row(item.id))?.cover, shelves.covers.holds(path) {
+            item.coverPath = path
+        }
         return item
     }
 
@@ -47,6 +51,7 @@ extension Service {
     @discardableResult private func fetchCover(of id: ItemID) async -> String? {
         guard let path = await shelves.fetchCover(of: id) else { return nil }
         await librarian?.keep(cover: path, of: id)
+        line { queue in queue.setCovers { $0.id == id ? path : $0.coverPath } }
         return path
     }
 }
@@ -71,4 +76,9 @@ struct Pictures {
             path.hasPrefix("/") && path.percentEncoded(keeping: "-./_") == path && access(path, R_OK) == 0
         }
     }
+}
+
+extension Item {
+    /// Its picture, unless that has gone from the cache.
+    var remainingCover: String? { coverPath.flatMap { access($0, R_OK) == 0 ? $0 : nil } }
 }

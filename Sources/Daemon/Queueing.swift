@@ -233,7 +233,7 @@ extension Service {
 
     /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
     func described(_ id: ItemID) async throws(ControlError) -> Item {
-        if id.isOfShelf { return try await onShelf(id) }
+        if id.isOfShelf { return await pictured(try await onShelf(id)) }
         do throws(SourceError) {
             let source = source(of: id)
             let found = try await source.find(id)

@@ -209,6 +209,16 @@ public struct Queue: Hashable, Sendable {
         entries += joining(Self.distinct(items).filter { !there.contains($0.id) }, playlist)
     }
 
+    /// What is shown of an item has come, or is not there any more.
+    public mutating func setCovers(_ cover: (Item) -> String?) {
+        func covered(_ entry: Entry) -> Entry {
+            var entry = entry
+            entry.item.coverPath = cover(entry.item)
+            return entry
+        }
+        (played, present, entries) = (played.map(covered), present.map(covered), entries.map(covered))
+    }
+
     // MARK: What plays
 
     /// Something begins to play: it is no longer waiting, and what played before goes where its way leads.

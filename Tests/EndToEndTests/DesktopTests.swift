@@ -288,6 +288,11 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: String(icon.dropFirst("file://".count))))
             try await monitor.mark()
             #expect(try monitor.listSignals(from: 0).contains("Playlists PlaylistChanged"))
+            // What waits was lined up before anybody had seen its picture.
+            try await house.done("queue", "add", "tidebook")
+            try await eventually("a picture of the queue") {
+                try await lists(house).first { $0[1] == "Queue" && $0[2].hasPrefix("file://") }
+            }
             // What is finished is not to be gone on with.
             #expect(try await lists(house).contains { $0[1] == "Continue listening" })
             try await house.done("finish")
