@@ -234,7 +234,7 @@ internal import Store
         if event == .stop { giveUpReopening() }
         let now = time.now
         let effects = player.handle(event, at: now, engine: engine.position(player.load))
-        let isAstray = (event.isArrival || event == .tick && !isToldLately) && isAstray == true
+        let isAstray = (event.turnsClock || event == .tick && !isToldLately) && isAstray
         let seeked = effects.contains(.seeked) || isAstray
         let played = shown.status == .playing
         // What the desktop waits for comes before rows and requests, where these change nothing of it.
@@ -247,7 +247,7 @@ internal import Store
         schedulePlayer()
         // What stood long enough to be shown as paused goes on without a word of the engine's.
         let isBack = !played && shown.status == .playing
-        if event.isArrival || isBack || effects.contains(.start(player.load)) || isAstray && settling == nil {
+        if event.turnsClock || isBack || effects.contains(where: \.turnsClock) || isAstray && settling == nil {
             settle()
         }
         settleWaiters()
@@ -479,17 +479,25 @@ internal import Store
 }
 
 extension Player.Event {
-    /// The sound is there, and is about to begin.
-    fileprivate var isArrival: Bool {
+    /// The clock that the sound follows is about to go on, or stands.
+    fileprivate var turnsClock: Bool {
         guard case .report(let report) = self else { return false }
         return switch report.word {
-        case .seeked, .wentOn, .buffering(false): true
-        case .ready, .skipped, .buffering, .volume, .outputGone, .ended, .failed: false
+        case .seeked, .wentOn, .buffering: true
+        case .ready, .skipped, .volume, .outputGone, .ended, .failed: false
         }
     }
 }
 
 extension Player.Effect {
+    /// The same.
+    fileprivate var turnsClock: Bool {
+        switch self {
+        case .start, .seek: true
+        default: false
+        }
+    }
+
     /// Carrying it out changes nothing of what clients are shown: they can be told before.
     fileprivate var isBehindWhatIsShown: Bool {
         switch self {

@@ -14,8 +14,10 @@ struct Settling {
     /// Looks in a row at which it had kept pace since the one before, and when they began.
     fileprivate var steady = 0
     fileprivate var steadySince: Int64
-    /// How often it was told.
+    /// How often it was told while it moved.
     fileprivate var told = 0
+    /// It was told while it stood: where it goes on from there is worth it, however near that is.
+    fileprivate var stood = false
 
     /// The shortest between two looks.
     fileprivate static let pause = BookTime.seconds(0.02)
@@ -38,14 +40,24 @@ struct Settling {
         max(Self.pause, BookTime(microseconds: (now - steadySince) / 4))
     }
 
-    /// - Returns: whether it is worth telling where it is: at first as soon as it moves, though not by a leap, then where it
-    ///   stays in step.
-    fileprivate mutating func look(_ place: BookTime, rate: Double, at now: Int64) -> Bool {
+    fileprivate enum Finding {
+        /// Who counts on is further away with each look.
+        case stands
+        /// It may be told where it is.
+        case moves
+        case leaps
+    }
+
+    /// - Returns: what has become of it since the last look; it moves where it is worth telling, which is at first as soon as
+    ///   it does, and then where it stays in step.
+    fileprivate mutating func look(_ place: BookTime, rate: Double, at now: Int64) -> Finding {
         let passed = BookTime(microseconds: now - at).seconds * rate
-        let stray = abs((place - self.place).seconds - passed)
+        let moved = (place - self.place).seconds
+        let stray = abs(moved - passed)
         if stray <= passed / 4 { steady += 1 } else { (steady, steadySince) = (0, now) }
         (self.place, at) = (place, now)
-        return told == 0 ? stray <= passed / 2 : steady > 1 && told < Self.most
+        if abs(moved) <= passed / 4 { return .stands }
+        return (told == 0 ? stray <= passed / 2 : steady > 1 && told < Self.most) ? .moves : .leaps
     }
 
     fileprivate func isOver(at now: Int64) -> Bool {
@@ -56,15 +68,16 @@ struct Settling {
 extension Service {
     /// The clock that the sound follows does not go as all others do: a sound server may begin late, and every device has
     /// a speed of its own. Looked at once a second while something plays, and more often where it has yet to settle.
-    /// - Returns: nil if it cannot be told.
-    var isAstray: Bool? {
-        guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !player.isBuffering, !player.isJumping,
-            !isBetween
-        else { return false }
+    var isAstray: Bool { isAstray(in: .zero) }
+
+    /// - Parameter pause: so much later, if it stands until then.
+    private func isAstray(in pause: BookTime) -> Bool {
+        guard ownsMPRIS, shown.status == .playing, player.phase == .playing, !isBetween else { return false }
         let now = time.now.monotonic
         let place = partPosition
         // Who was kept from going on between the two compares nothing.
-        return time.now.monotonic - now < 5_000 ? followed.isAstray(from: place, at: now) : nil
+        guard time.now.monotonic - now < 5_000 else { return false }
+        return followed.isAstray(from: place, at: now + pause.microseconds)
     }
 
     /// Close to the end of a chapter the tick comes again and again.
@@ -87,9 +100,17 @@ extension Service {
                 return
             }
             let now = self.time.now.monotonic
-            let isWorth = settling.look(self.position, rate: self.player.rate, at: now)
-            let isTold = isWorth && self.isAstray == true
-            if isTold { settling.told += 1 }
+            let finding = settling.look(self.position, rate: self.player.rate, at: now)
+            let isTold =
+                switch finding {
+                case .stands: self.isAstray(in: Settling.pause)
+                case .moves: settling.stood || self.isAstray
+                case .leaps: false
+                }
+            if isTold {
+                settling.stood = finding == .stands
+                if finding == .moves { settling.told += 1 }
+            }
             self.settling = settling.isOver(at: now) ? nil : settling
             if isTold { self.announce(seeked: true) }
             self.lookOnceMore()

@@ -19,7 +19,7 @@ struct Follower {
         else {
             return false
         }
-        return (50_000..<2_000_000).contains(abs(position(at: message.at) - Double(place)))
+        return (25_000..<2_000_000).contains(abs(position(at: message.at) - Double(place)))
     }
 
     mutating func see(_ message: Monitor.Message) {
