@@ -331,6 +331,10 @@ extension Service {
 
 enum Sentences {
     static let noAccount = "not signed in to any server; run 'dogear login ADDRESS' first, or play a local file"
+
+    static func neverPlayed(_ id: ItemID) -> String {
+        "nothing that was played here is called '\(id)'; play it by its path"
+    }
 }
 
 extension Player {

@@ -18,19 +18,18 @@ struct FilesSource: Source {
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {
         let opened: OpenedFiles
-        do throws(LocalFilesError) {
-            opened = try await files.open(path: try await path(of: id))
-        } catch {
-            guard case .notFound(let path) = error, id.source == "file", await known(id) != nil else {
-                throw SourceError(error)
-            }
+        guard let path = id.source == "path" ? id.key : await known(id) else {
+            throw SourceError(.notFound, Sentences.neverPlayed(id))
+        }
+        do throws(LocalFilesError) { opened = try await files.open(path: path) } catch {
+            guard case .notFound(let path) = error, id.source == "file" else { throw SourceError(error) }
             throw SourceError(
                 .notFound, "it is not at \(path) any more; play it from where it is now, and it goes on at its place")
         }
         let item = opened.item
         if id.source == "file", item.id != id, await !isSuccessor(item, of: id) {
             throw SourceError(
-                .notFound, "the audio at \(await known(id) ?? "its old place") is another one now; play it by its path")
+                .notFound, "the audio at \(path) is another one now; play it by its path")
         }
         return Found(id: item.id, title: item.title, memory: opened)
     }
@@ -62,7 +61,7 @@ struct FilesSource: Source {
 
     /// The place in what was there before its content changed. What was finished is not where more of it has come.
     private func inherited(_ item: Item) async -> Place? {
-        guard let url = item.url, (try? await store.place(of: item.id)) == .some(nil),
+        guard let url = item.url, await store.wasNeverBegun(item.id),
             let old = (try? await store.played(at: url, besides: item.id)) ?? nil, item.isSuccessor(of: old.item)
         else { return nil }
         await inherit(item, from: old.item)
@@ -105,12 +104,6 @@ struct FilesSource: Source {
         guard let old = (try? await store.item(id)) ?? nil, item.isSuccessor(of: old) else { return false }
         guard let place = (try? await store.place(of: id)) ?? nil, !place.isFinished else { return true }
         return item.place(from: old, place.position) != nil
-    }
-
-    private func path(of id: ItemID) async throws(LocalFilesError) -> String {
-        if id.source == "path" { return id.key }
-        guard let path = await known(id) else { throw .notFound(path: id.description) }
-        return path
     }
 
     /// Where a file was when it was last played.

@@ -86,7 +86,7 @@ extension Service {
         if let id = ItemID(what), [ItemID.shelf, "file", "url"].contains(id.source) {
             if let item = try await known(id) { return [ItemRow(item: ItemHead(item))] }
             guard id.isOfShelf else {
-                throw ControlError(.notFound, "nothing that was played here is called '\(id)'; play it by its path")
+                throw ControlError(.notFound, Sentences.neverPlayed(id))
             }
             if let index, let found = try? await index.catalogue.row(id) { return [row(found)] }
             return [try await signedIn().details(id).row]

@@ -46,8 +46,16 @@ struct Finder {
         do {
             return try decode(ListReport.self, try link.ask("Resolve", .string(what)))
         } catch let error as ControlError where [.notSignedIn, .notFound].contains(error.kind) && isPath(what) {
-            throw ControlError(.notFound, "there is no file or folder “\(what)” here")
+            throw noText(what) ?? ControlError(.notFound, "there is no file or folder “\(what)” here")
         }
+    }
+
+    /// What was typed is no UTF-8, so that no file of that name can be meant; nil: it is.
+    private func noText(_ what: String) -> ControlError? {
+        guard what.unicodeScalars.contains("\u{FFFD}") else { return nil }
+        return ControlError(
+            .notFound,
+            "nothing found for “\(what)”; the name of a file has to be UTF-8: rename it, for example with convmv")
     }
 
     private func isPath(_ what: String) -> Bool {
@@ -55,11 +63,7 @@ struct Finder {
     }
 
     private func notFound(_ what: String) -> ControlError {
-        if what.unicodeScalars.contains("\u{FFFD}") {
-            return ControlError(
-                .notFound,
-                "nothing found for “\(what)”; the name of a file has to be UTF-8: rename it, for example with convmv")
-        }
+        if let error = noText(what) { return error }
         return ControlError(
             .notFound,
             isPath(what)

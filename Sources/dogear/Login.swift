@@ -55,6 +55,7 @@ struct Login: DogearCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if url.isEmpty { throw ValidationError("login needs the address of a server, like https://books.example.org") }
         if openid { throw ValidationError("--openid comes with a later release; sign in with user and password") }
         if passwordStdin, apiKeyStdin { throw ValidationError("give --password-stdin or --api-key-stdin, not both") }
         if apiKeyStdin, user != nil { throw ValidationError("an API key says who you are; leave out --user") }

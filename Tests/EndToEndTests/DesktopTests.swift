@@ -383,6 +383,8 @@ import Testing
                 let outcome = try await house.dogear("play", bad)
                 #expect(outcome.code != 0 && outcome.errors.contains(why), "\(bad): \(outcome)")
             }
+            let unknown = try await call(house, ".Player", "OpenUri", "s", "dogear:file:0123")
+            #expect(unknown.code != 0 && unknown.errors.contains("was played here"), "\(unknown)")
             let file = "FILE://\(Sounds.folder)/e2e/hour/one.mp3"
             #expect(try await call(house, ".Player", "OpenUri", "s", file).code == 0)
             let schemes = try #require(try await get(house, "", "SupportedUriSchemes") as? [String])

@@ -143,6 +143,9 @@ import Testing
                 let gone = try await house.dogear("play", name)
                 #expect(gone.code == 2 && gone.errors.contains("no file or folder"), "\(gone)")
             }
+            let garbled = try await house.run(
+                "sh", ["-c", "exec \(Child.built("dogear")) play \"$(printf 'a\\377.mp3')\""])
+            #expect(garbled.code == 2 && garbled.errors.contains("has to be UTF-8"), "\(garbled)")
         }
     }
 
