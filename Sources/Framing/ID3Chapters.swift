@@ -44,7 +44,7 @@ enum ID3Chapters {
 
     private static func frame(_ reader: inout ByteCursor, _ version: Int) -> (id: String, body: [UInt8])? {
         guard let name = reader.take(4), name.first != 0 else { return nil }
-        guard let size = version == 4 ? synchsafe(&reader) : reader.number(4), let flags = reader.number(2),
+        guard let size = version == 4 ? size(&reader) : reader.number(4), let flags = reader.number(2),
             let body = reader.take(size)
         else { return nil }
         return (String(decoding: name, as: UTF8.self), content(Array(body), flags, version))
@@ -61,6 +61,27 @@ enum ID3Chapters {
         let rest = Array(body.dropFirst(head))
         return flags & 0x02 != 0 ? resynchronised(rest) : rest
     }
+
+    /// Of a frame of version 4. iTunes and ffmpeg (its table of contents, from some 25 chapters on) write all eight bits of
+    /// each byte, where the specification has seven: what leads to another frame is meant, else to the end.
+    private static func size(_ reader: inout ByteCursor) -> Int? {
+        var plain = reader
+        guard let safe = synchsafe(&reader), let whole = plain.number(4) else { return nil }
+        for isMeant in [isName, isEnd] {
+            for size in [safe, whole] {
+                var next = reader
+                // Behind the flags and what it holds.
+                if next.skip(2 + size), isMeant(Array(next.take(4) ?? [])) { return size }
+            }
+        }
+        return safe
+    }
+
+    private static func isName(_ bytes: [UInt8]) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy { 0x41...0x5A ~= $0 || 0x30...0x39 ~= $0 }
+    }
+
+    private static func isEnd(_ bytes: [UInt8]) -> Bool { bytes.allSatisfy { $0 == 0 } }
 
     /// Seven bits of each byte.
     private static func synchsafe(_ reader: inout ByteCursor) -> Int? {

@@ -40,4 +40,24 @@ import Testing
         let chapters = try await EmbeddedChapters.read(Bytes(Self.tag([UInt8](repeating: 65, count: 9000))))
         #expect(chapters.map(\.title.utf8.count) == [2048])
     }
+
+    /// As iTunes and ffmpeg write them: a table of contents before, and a chapter with a long title, the last or not.
+    @Test(arguments: [[], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]])
+    func aSizeMayHaveAllEightBits(padding: [UInt8]) async throws {
+        func plain(_ name: String, _ body: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: body.count >> $0) } + [0, 0] + body
+        }
+        func chapter(_ title: [UInt8]) -> [UInt8] {
+            Array("c0\0".utf8) + [0, 0, 0x03, 0xE8, 0, 0, 0x07, 0xD0] + [UInt8](repeating: 0xFF, count: 8)
+                + Self.frame("TIT2", [3] + title)
+        }
+        let long = [UInt8](repeating: 0x62, count: 300)
+        let contents = Array("toc\0".utf8) + [3, 60] + (0..<60).flatMap { Array("ch\($0)\0".utf8) }
+        let frames =
+            plain("CTOC", contents) + Self.frame("CHAP", chapter([65])) + plain("CHAP", chapter(long))
+            + plain("CHAP", chapter([66])) + plain("CHAP", chapter(long)) + padding
+        let chapters = try await EmbeddedChapters.read(
+            Bytes(Array("ID3".utf8) + [4, 0, 0] + Self.size(frames) + frames))
+        #expect(chapters.map(\.title.utf8.count) == [1, 300, 1, 300], "\(chapters)")
+    }
 }
