@@ -43,13 +43,14 @@ struct Settling {
     fileprivate enum Finding {
         /// Who counts on is further away with each look.
         case stands
-        /// It may be told where it is.
+        /// Worth telling where it is.
         case moves
+        /// Not worth it: it may be elsewhere with the next look.
         case leaps
     }
 
-    /// - Returns: what has become of it since the last look; it moves where it is worth telling, which is at first as soon as
-    ///   it does, and then where it stays in step.
+    /// - Returns: what has become of it since the last look. Worth telling is at first that it moves, then where it stays in
+    ///   step.
     fileprivate mutating func look(_ place: BookTime, rate: Double, at now: Int64) -> Finding {
         let passed = BookTime(microseconds: now - at).seconds * rate
         let moved = (place - self.place).seconds

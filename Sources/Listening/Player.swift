@@ -75,7 +75,7 @@ public struct Player: Sendable {
     var place = BookTime.zero
     /// The target of a seek the pipeline has yet to confirm; what position answers meanwhile.
     var target: BookTime?
-    public var isJumping: Bool { target != nil }
+    var isJumping: Bool { target != nil }
     /// Nothing is journalled before the pipeline confirmed a place of this load.
     var isConfirmed = false
     /// Since when time counts as listened: while sound comes.
@@ -160,15 +160,16 @@ public struct Player: Sendable {
     /// Where the listener is, on the item's timeline.
     /// - Parameter engine: what the engine says of the present load.
     public func position(engine: BookTime?) -> BookTime {
-        guard let item else { return .zero }
+        // Asked for with every read on the bus: no copy of the item is made for it, nor of the part below.
+        guard let duration = item?.duration else { return .zero }
         let now = target ?? (isConfirmed ? engine : nil) ?? place
-        return now.clamped(to: .zero...max(.zero, item.duration))
+        return now.clamped(to: .zero...max(.zero, duration))
     }
 
     /// Where the listener is in the present part, from 0 to its length.
     public func partPosition(engine: BookTime?) -> BookTime {
-        guard let part else { return .zero }
-        return (position(engine: engine) - part.start).clamped(to: .zero...part.duration)
+        guard parts.indices.contains(partIndex) else { return .zero }
+        return (position(engine: engine) - parts[partIndex].start).clamped(to: .zero...parts[partIndex].duration)
     }
 
     public var part: Chapter? { parts.indices.contains(partIndex) ? parts[partIndex] : nil }
