@@ -25,6 +25,8 @@ struct Settling {
     fileprivate static let enough = BookTime.seconds(0.3)
     /// Then the tick goes on, once a second.
     fileprivate static let patience = BookTime.seconds(2)
+    /// The same for what stands: by then it shows as a pause.
+    fileprivate static let longPatience = BookTime.seconds(5)
     /// The tick tells nothing anew that was told so shortly before.
     fileprivate static let lately = BookTime.seconds(0.5)
     /// A clock that does not settle is no reason to draw a bar again and again.
@@ -61,8 +63,9 @@ struct Settling {
         return (told == 0 ? stray <= passed / 2 : steady > 1 && told < Self.most) ? .moves : .leaps
     }
 
-    fileprivate func isOver(at now: Int64) -> Bool {
-        now - steadySince >= Self.enough.microseconds || now - since >= Self.patience.microseconds
+    fileprivate func isOver(_ finding: Finding, at now: Int64) -> Bool {
+        let limit = finding == .stands ? Self.longPatience : Self.patience
+        return now - steadySince >= Self.enough.microseconds || now - since >= limit.microseconds
     }
 }
 
@@ -112,7 +115,7 @@ extension Service {
                 settling.stood = finding == .stands
                 if finding == .moves { settling.told += 1 }
             }
-            self.settling = settling.isOver(at: now) ? nil : settling
+            self.settling = settling.isOver(finding, at: now) ? nil : settling
             if isTold { self.announce(seeked: true) }
             self.lookOnceMore()
         }

@@ -181,8 +181,10 @@ import Testing
     }
 
     /// Again and again while it stands, as who follows counts on, and once more as it goes on. A stream may say that it waits.
-    @LoopActor @Test(arguments: [0.5, 1, 2], [false, true])
-    func whoFollowsTheSignalsIsToldThatTheSoundStands(rate: Double, isStream: Bool) async throws {
+    @LoopActor @Test(arguments: [(0.5, false), (1, false), (1, true), (2, true)], [false, true])
+    func whoFollowsTheSignalsIsToldThatTheSoundStands(_ how: (rate: Double, isStream: Bool), isLong: Bool) async throws
+    {
+        let (rate, isStream) = how
         try await listening { rig, service in
             @LoopActor func gap() -> Double {
                 (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
@@ -196,9 +198,17 @@ import Testing
                 await rig.pass(0.1)
                 #expect(abs(gap()) <= 0.05)
             }
+            #expect(service.shown.status == .playing)
+            if isLong {
+                for _ in 1...40 {
+                    await rig.pass(0.1)
+                    #expect(abs(gap()) <= 0.05)
+                }
+                #expect(service.shown.status == .paused)
+            }
             if isStream { rig.life.engine.starve(false) } else { rig.life.engine.settle() }
-            await rig.pass(0.25)
-            #expect(abs(gap()) < 0.001)
+            await rig.pass(isLong ? 1.25 : 0.25)
+            #expect(service.shown.status == .playing && abs(gap()) < (isLong ? 0.05 : 0.001))
         }
     }
 
