@@ -60,7 +60,10 @@ internal import Terminal
     private var logins: [String: LoopTimer] = [:]
     private var wait: LoopTimer?
     /// What was promised of what is on its way.
-    private var toldWait: (what: String, why: String)?
+    private var toldWait: WaitNotice?
+
+    /// The title of what is waited for, and a notification.
+    private typealias WaitNotice = (item: String, what: String, why: String)
 
     private enum SleepNotice {
         case none
@@ -185,7 +188,14 @@ internal import Terminal
         if shownTrouble?.kind == .wait, service.answering == service.choosing, let told = toldWait,
             service.isOnItsWay || service.player.isOpening, let now = waitNotice, now != told
         {
-            tellOfWait(now)
+            if now.item == told.item {
+                tellOfWait(now)
+            } else {
+                // Another one, which may come at once.
+                withdrawTrouble()
+                wait?.cancel()
+                wait = nil
+            }
         }
         guard wait == nil else { return }
         wait = service.time.timer(after: service.longWait) {
@@ -200,22 +210,23 @@ internal import Terminal
         if let notice = waitNotice { tellOfWait(notice) }
     }
 
-    private func tellOfWait(_ notice: (what: String, why: String)) {
+    private func tellOfWait(_ notice: WaitNotice) {
         service.heading?.isToldOf = true
         toldWait = notice
         tell(notice.what, notice.why, .wait)
     }
 
-    private var waitNotice: (what: String, why: String)? {
-        guard let title = service.awaited.map(Self.quoted) else { return nil }
+    private var waitNotice: WaitNotice? {
+        guard let item = service.awaited else { return nil }
+        let title = Self.quoted(item)
         let advice = service.canPassOver ? "Next passes over it" : "'dogear doctor' tells what is slow"
         guard service.isOnItsWay || service.player.isOpening else {
             // It is here: that may be the sound output, too.
-            return ("There is no sound yet", "\(title) goes on as soon as it can; \(advice)")
+            return (item, "There is no sound yet", "\(title) goes on as soon as it can; \(advice)")
         }
         let plays = service.player.wantsPlay || service.finding?.byHand ?? service.heading?.plays ?? true
         let what = plays ? "it plays as soon as it has come" : "it stands ready as soon as it has come"
-        return ("\(title) is still on its way", "\(what); \(advice)")
+        return (item, "\(title) is still on its way", "\(what); \(advice)")
     }
 
     private func withdrawTrouble() {

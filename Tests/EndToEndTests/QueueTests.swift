@@ -286,6 +286,9 @@ import Testing
             #expect(try await house.status().item?.title == "Tidebook")
             try await house.playerctl("next")
             try await house.status("what lies behind it") { $0.item?.title == "Echoes" && $0.state == .playing }
+            try await eventually("that it goes") { await desk.closed.contains(told.number) ? true : nil }
+            // What comes at once is not told of.
+            #expect(await desk.shown.allSatisfy { $0.title == told.title })
             gate.release()
             await desk.leave()
         }
