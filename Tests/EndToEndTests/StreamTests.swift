@@ -158,9 +158,10 @@ import Testing
     }
 
     /// While something plays.
-    private func forgottenSessionIsReopened(_ house: House) async throws {
+    private func forgottenSessionIsReopened(_ house: House, then goOn: () -> Void = {}) async throws {
         house.server.restart()
         house.server.forgetRequests()
+        goOn()
         let on = try await watch(house, "in a new session", mayWait: true) { _ in sessions(house) == 1 }
         try await watch(house, "further on", mayWait: true) { $0.position > on.position + 3 }
         let status = try await house.status()
@@ -184,9 +185,10 @@ import Testing
 
     @Test func aForgottenSessionThatTranscodesIsReopened() async throws {
         try await listening { house, _ in
+            let more = holdBack(house)
             try await house.done("play", "oddbook", "--at", "20")
             try await house.status("on its way") { $0.state == .playing && $0.position > 21 }
-            try await forgottenSessionIsReopened(house)
+            try await forgottenSessionIsReopened(house, then: more)
         }
     }
 
@@ -318,6 +320,17 @@ import Testing
         }
     }
 
+    /// A quick machine has transcoded all of a book of a minute before anything can happen to it.
+    /// - Returns: lets the rest come, from its 36th second on.
+    private func holdBack(_ house: House) -> () -> Void {
+        let gate = StandInGate()
+        let fault = house.server.fail(.hold(gate), path: "/hls/*/output-6.ts", times: .max)
+        return {
+            house.server.clearFault(fault)
+            gate.release()
+        }
+    }
+
     @Test func aTranscodedBookPlaysAndSeeks() async throws {
         try await listening { house, _ in
             try await house.done("play", "oddbook", "--at", "20")
@@ -361,9 +374,11 @@ import Testing
 
     @Test func aTranscodedBookOutlivesItsServer() async throws {
         try await listening { house, _ in
+            let more = holdBack(house)
             try await house.done("play", "oddbook", "--at", "20")
             try await house.status("on its way") { $0.state == .playing && $0.position > 21 }
             await house.server.stop()
+            more()
             let dry = try await watch(house, "waiting", mayWait: true, slack: 1) { $0.state == .buffering }
             #expect(dry.error == nil)
             _ = try await house.server.start()
