@@ -33,6 +33,7 @@ final class Pipeline {
     /// Also for the thread that opens its sink.
     private let closed = Locked(false)
     private var isClosed: Bool { closed.withLock { $0 } }
+    private let askers = Askers()
     /// The clock that is watched; only compared.
     private var watched: UnsafeMutablePointer<GstClock>?
     private var clockWatch = ClockWatch()
@@ -294,7 +295,12 @@ final class Pipeline {
     /// Lets go of the file it is in; the audio device stays open, unless its clock has run away or the way to it changes.
     func rewind() {
         let isToClose = clockHasRunAway() || isToBeBoosted
-        guard inTime({ Self.lower($0, to: isToClose ? GST_STATE_NULL : GST_STATE_READY) }) != nil else { return }
+        let askers = askers
+        let lower: @Sendable (Element) -> Void = { playbin in
+            if isToClose { askers.wait() }
+            Self.lower(playbin, to: isToClose ? GST_STATE_NULL : GST_STATE_READY)
+        }
+        guard inTime(lower) != nil else { return }
         if isToBeBoosted { addBooster() } else if hasStretched { renewTempo() }
         hasStretched = false
         watched = nil
@@ -515,19 +521,22 @@ final class Pipeline {
     var sinkAnswers: Bool {
         guard !isClosed else { return true }
         let sink = ElementReference(borrowing: sink)
-        sink.retain()
-        let answer: Void? = onOwnThread(waiting: Self.answerLimit, instead: sink.release) {
+        let answer: Void? = askers.ask(sink) {
             if let pad = gst_element_get_static_pad(sink.element, "sink") {
                 if let caps = gst_pad_query_caps(pad, nil) { gst_caps_unref(caps) }
                 gst_object_unref(pad)
             }
-            sink.release()
         }
         return answer != nil
     }
 
-    /// Seconds.
-    private static let answerLimit = 1
+    /// See ``Loudness/heard()``; nil also where the sound server does not answer.
+    func heardVolume() -> (volume: Double, after: UInt64)? {
+        guard !isClosed else { return nil }
+        let loudness = loudness
+        return askers.ask(ElementReference(borrowing: sink)) { loudness.heard() } ?? nil
+    }
+
     /// Seconds.
     private static let closingLimit = 1
 
@@ -540,7 +549,7 @@ final class Pipeline {
         guard !isClosed else { return }
         closed.withLock { $0 = true }
         let parts = [volumeElement, fader] + (booster.map { [$0.gain, $0.limiter] } ?? [])
-        let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears)
+        let remains = Remains(playbin: playbin, sink: sink, parts: parts, ears: ears, askers: askers)
         if !isHeldUp {
             _ = onOwnThread(waiting: Self.closingLimit, instead: remains.free, for: remains.free)
         } else if !onOwnThread(remains.free) {
@@ -557,8 +566,10 @@ private struct Remains: @unchecked Sendable {  // nobody else has it any more
     let sink: Element
     let parts: [Element]
     let ears: Ears
+    let askers: Askers
 
     func free() {
+        askers.wait()
         Pipeline.lower(playbin, to: GST_STATE_NULL)
         // It may never have come into the playbin, and still be on its way.
         gst_element_set_state(sink, GST_STATE_NULL)

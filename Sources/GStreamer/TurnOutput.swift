@@ -21,16 +21,9 @@ extension Turn {
         }
     }
 
-    /// Seconds.
-    private static let mixerLimit = 1
-
-    /// A mixer that is moved while nothing plays is heard of only by asking. A sound server that does not answer holds
-    /// who asks up for half a minute, which is a thread of its own therefore.
+    /// A mixer that is moved while nothing plays is heard of only by asking.
     func followMixer() {
-        let loudness = pipeline.loudness
-        guard loudness.isServed else { return }
-        let heard = onOwnThread(waiting: Self.mixerLimit, instead: { nil }, for: loudness.heard)
-        guard let heard = heard ?? nil else { return }
+        guard pipeline.loudness.isServed, let heard = pipeline.heardVolume() else { return }
         take(heard.volume, after: heard.after)
     }
 
