@@ -26,7 +26,7 @@ extension Service: @LoopActor LauncherFace {
 
     /// The bus started us for a message that may come late on a busy machine: nothing else has been asked for since.
     private var isStartedForThis: Bool {
-        environment["DBUS_STARTER_ADDRESS"] != nil && time.now.monotonic - began < 10_000_000 && opening == 0
+        environment["DBUS_STARTER_ADDRESS"] != nil && time.now.monotonic - began < 60_000_000 && opening == 0
             && !player.wantsPlay
     }
 
