@@ -142,7 +142,11 @@ final class House: Sendable {
     /// What the daemon said may tell why a test failed.
     private func explained(_ error: any Error) -> any Error {
         let log = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-        return TestFailure("\(error)\n\(log.suffix(3000))")
+        // Of a crash what it began with tells more than the threads that it ends with.
+        let crash = log.range(of: "\n*** ").map {
+            log[..<$0.lowerBound].suffix(1000) + log[$0.lowerBound...].prefix(5000)
+        }
+        return TestFailure("\(error)\n\(crash ?? log.suffix(3000))")
     }
 
     // MARK: Programs
