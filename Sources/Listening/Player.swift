@@ -160,16 +160,15 @@ public struct Player: Sendable {
     /// Where the listener is, on the item's timeline.
     /// - Parameter engine: what the engine says of the present load.
     public func position(engine: BookTime?) -> BookTime {
-        // Asked for with every read on the bus: no copy of the item is made for it, nor of the part below.
-        guard let duration = item?.duration else { return .zero }
+        guard let item else { return .zero }
         let now = target ?? (isConfirmed ? engine : nil) ?? place
-        return now.clamped(to: .zero...max(.zero, duration))
+        return now.clamped(to: .zero...max(.zero, item.duration))
     }
 
     /// Where the listener is in the present part, from 0 to its length.
     public func partPosition(engine: BookTime?) -> BookTime {
-        guard parts.indices.contains(partIndex) else { return .zero }
-        return (position(engine: engine) - parts[partIndex].start).clamped(to: .zero...parts[partIndex].duration)
+        guard let part else { return .zero }
+        return (position(engine: engine) - part.start).clamped(to: .zero...part.duration)
     }
 
     public var part: Chapter? { parts.indices.contains(partIndex) ? parts[partIndex] : nil }
