@@ -520,6 +520,7 @@ final class Pipeline {
     /// be the one that opens the file.
     var sinkAnswers: Bool {
         guard !isClosed else { return true }
+        guard !isStuck else { return false }
         let sink = ElementReference(borrowing: sink)
         let answer: Void? = askers.ask(sink) {
             if let pad = gst_element_get_static_pad(sink.element, "sink") {
@@ -532,7 +533,7 @@ final class Pipeline {
 
     /// See ``Loudness/heard()``; nil also where the sound server does not answer.
     func heardVolume() -> (volume: Double, after: UInt64)? {
-        guard !isClosed else { return nil }
+        guard !isClosed, !isStuck else { return nil }
         let loudness = loudness
         return askers.ask(ElementReference(borrowing: sink)) { loudness.heard() } ?? nil
     }
