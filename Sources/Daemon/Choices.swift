@@ -35,7 +35,7 @@ extension Service {
     private func items(_ rows: [CatalogueSnapshot.Row]) -> [Item] {
         rows.prefix(Self.choiceLimit).map { row in
             var item = Item(id: row.id, kind: .book, title: row.title, tracks: [])
-            item.coverPath = row.cover.flatMap { shelves.covers.holds($0) ? $0 : nil }
+            item.coverPath = remaining(row.cover)
             return item
         }
     }
@@ -44,13 +44,14 @@ extension Service {
     func described(_ items: [Item]) async -> [Item] {
         guard let catalogue = librarian?.catalogue else { return items }
         let rows = (try? await catalogue.rows(items.map(\.id))) ?? []
-        let known = Dictionary(rows.map { ($0.item.id, $0.item) }) { first, _ in first }
+        let known = Dictionary(rows.map { ($0.item.id, $0) }) { first, _ in first }
         return items.map { item in
-            guard let row = known[item.id] else { return item }
+            guard let found = known[item.id] else { return item }
+            let row = found.item
             var described = Item(
                 id: row.id, kind: row.kind == .episode ? .episode : .book, title: row.title, authors: row.authors,
                 narrators: row.narrators, series: row.series, podcast: row.podcast, duration: row.duration, tracks: [])
-            described.coverPath = item.coverPath
+            described.coverPath = item.coverPath ?? remaining(found.cover)
             return described
         }
     }

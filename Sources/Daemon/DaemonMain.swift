@@ -134,7 +134,10 @@ private func blockedSignals() -> sigset_t {
         service.begin(with: librarian)
         Task { @LoopActor in service.learn(mediaTypes: await mediaTypes.value) }
         notifyReady()
-        Task.detached(priority: .background) { covers.trim() }
+        Task.detached(priority: .background) {
+            covers.trim()
+            await service.forgetLostCovers()
+        }
         service.surroundings?.giveBack(after: .second, hasBegun: true)
         log.info("ready", metadata: ["version": "\(dogearBuild)"])
         feedWatchdog()

@@ -88,7 +88,7 @@ extension Service: @LoopActor LauncherFace {
     }
 
     private func fetchMissingCovers(of entries: [Entry]) async {
-        let missing = entries.filter { $0.cover.map { !shelves.covers.holds($0) } ?? true }
+        let missing = entries.filter { remaining($0.cover) == nil }
         await fetchCovers(of: missing.compactMap { ItemID($0.row.item.id) }.filter { $0.isOfShelf })
     }
 

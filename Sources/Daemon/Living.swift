@@ -30,7 +30,6 @@ extension Service {
         do throws(StoreError) {
             if let volume = try await store.volume() { send(.volume(volume)) }
             queue = try await store.queue()
-            queue.setCovers(\.remainingCover)
             isQueueKnown = true
             send(.lineup(queue.lineup))
             begun.refresh()
@@ -59,7 +58,7 @@ extension Service {
             if let (last, place) = try await lastPresent(isStopped: isStopped), player.phase == .empty {
                 let rate = await rate(of: last)
                 var item = last
-                item.coverPath = item.remainingCover
+                item.coverPath = remaining(item.coverPath)
                 told = place
                 queue.restore(item)
                 adopt(queue.lineup)

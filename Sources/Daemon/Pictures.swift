@@ -7,15 +7,17 @@ internal import Listening
 extension Service {
     /// The picture that is already here, so that it is announced together with the rest.
     func pictured(_ item: Item) async -> Item {
-        guard item.id.isOfShelf else { return item }
+        guard item.id.isOfShelf, let known = await shelves.knownCover(of: item.id) else { return item }
         var item = item
-        if let known = await shelves.knownCover(of: item.id) {
-            item.coverPath = known
-        } else if let path = (try? await librarian?.catalogue.row(item.id))?.cover, shelves.covers.holds(path) {
-            item.coverPath = path
-        }
+        item.coverPath = known
         return item
     }
+
+    /// A picture, unless that has gone from the cache.
+    func remaining(_ cover: String?) -> String? { cover.flatMap { shelves.covers.holds($0) ? $0 : nil } }
+
+    /// What waits is shown without a picture that has gone.
+    func forgetLostCovers() { line { queue in queue.setCovers { remaining($0.coverPath) } } }
 
     /// Of what is loaded.
     func showCover(of id: ItemID) async {
@@ -76,9 +78,4 @@ struct Pictures {
             path.hasPrefix("/") && path.percentEncoded(keeping: "-./_") == path && access(path, R_OK) == 0
         }
     }
-}
-
-extension Item {
-    /// Its picture, unless that has gone from the cache.
-    var remainingCover: String? { coverPath.flatMap { access($0, R_OK) == 0 ? $0 : nil } }
 }

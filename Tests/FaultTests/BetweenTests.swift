@@ -303,6 +303,7 @@ import Testing
                 await rig.pass(0.05)
                 told.insert(service.followed.told)
             }
+            // As often as who follows needs it: every 40 ms.
             #expect(service.shown.status == .playing && (2...21).contains(told.count), "\(told)")
         }
     }
