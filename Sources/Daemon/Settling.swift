@@ -11,19 +11,18 @@ struct Settling {
     /// As of the last look.
     fileprivate var place: BookTime
     fileprivate var at: Int64
-    /// Looks in a row at which it had kept pace since the one before, and when they began.
+    /// Looks in a row at which it had kept pace since the one before.
     fileprivate var steady = 0
-    fileprivate var steadySince: Int64
     /// How often it was told while it moved.
     fileprivate var told = 0
     /// It was told while it stood: where it goes on from there is worth it, however near that is.
     fileprivate var stood = false
 
-    /// The shortest between two looks.
-    fileprivate static let pause = BookTime.seconds(0.02)
-    /// Once it has kept pace for so long, nothing more is to come.
-    fileprivate static let enough = BookTime.seconds(0.3)
-    /// Then the tick goes on, once a second.
+    /// Between two looks; and, of the book, between those at what keeps pace: so the second look tells of what stands before
+    /// it is 50 ms off.
+    fileprivate static let (pause, longPause) = (BookTime.seconds(0.02), BookTime.seconds(0.03))
+    /// Then the tick goes on, once a second. The clock of PulseAudio may keep pace for a second, and stand then until the
+    /// sound has begun.
     fileprivate static let patience = BookTime.seconds(2)
     /// The same for what stands: by then it shows as a pause.
     fileprivate static let longPatience = BookTime.seconds(5)
@@ -33,13 +32,12 @@ struct Settling {
     fileprivate static let most = 4
 
     fileprivate init(_ place: BookTime, at now: Int64) {
-        (since, at, steadySince) = (now, now, now)
+        (since, at) = (now, now)
         self.place = place
     }
 
-    /// What keeps pace is looked at less and less often.
-    fileprivate func pause(at now: Int64) -> BookTime {
-        max(Self.pause, BookTime(microseconds: (now - steadySince) / 4))
+    fileprivate func pause(at rate: Double) -> BookTime {
+        steady > 2 ? max(Self.pause, .seconds(Self.longPause.seconds / rate)) : Self.pause
     }
 
     fileprivate enum Finding {
@@ -57,7 +55,7 @@ struct Settling {
         let passed = BookTime(microseconds: now - at).seconds * rate
         let moved = (place - self.place).seconds
         let stray = abs(moved - passed)
-        if stray <= passed / 4 { steady += 1 } else { (steady, steadySince) = (0, now) }
+        steady = stray <= passed / 4 ? steady + 1 : 0
         (self.place, at) = (place, now)
         if abs(moved) <= passed / 4 { return .stands }
         return (told == 0 ? stray <= passed / 2 : steady > 1 && told < Self.most) ? .moves : .leaps
@@ -65,7 +63,7 @@ struct Settling {
 
     fileprivate func isOver(_ finding: Finding, at now: Int64) -> Bool {
         let limit = finding == .stands ? Self.longPatience : Self.patience
-        return now - steadySince >= Self.enough.microseconds || now - since >= limit.microseconds
+        return now - since >= limit.microseconds
     }
 }
 
@@ -98,7 +96,7 @@ extension Service {
 
     private func lookOnceMore() {
         guard let settling else { return }
-        self.settling?.timer = time.timer(after: settling.pause(at: time.now.monotonic)) {
+        self.settling?.timer = time.timer(after: settling.pause(at: player.rate)) {
             guard self.shown.status == .playing, var settling = self.settling else {
                 self.settling = nil
                 return
