@@ -177,7 +177,8 @@ let package = Package(
             "LocalFilesTests", "LocalFiles", "EventLoop", "Folders", "Framing", "GStreamer", "Listening", "TestSupport"),
         // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
         tests(
-            "FaultTests", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop", "SDBus",
+            "FaultTests", "Catalogue", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop",
+            "SDBus",
             "Folders", "Control", "StandIn", "TestSupport", logging),
         // The built program on real parts.
         tests(

@@ -14,6 +14,8 @@ internal import Logging
     private let time: any Timekeeper
     private let log = Logger(label: "Catalogue")
     private var readings: [String: Task<Void, Never>] = [:]
+    /// When the last reading began, whatever became of it: milliseconds since 1970.
+    private var begun: [String: Int64] = [:]
     /// Asked for while a reading was under way.
     private var wishes: [String: Wish] = [:]
     private var backOffs: [String: BackOff] = [:]
@@ -74,10 +76,17 @@ internal import Logging
         for account in shelves.accounts { read(account.id, full ? .everything : .news) }
     }
 
-    /// Where what is known may be old.
+    /// Where what is known may be old. Who asks is told when that is over, and may ask again: a server that is away is not
+    /// tried the more often for it.
     func refresh(olderThan age: BookTime) {
-        let oldest = time.now.wall - age.microseconds / 1000
-        if states.contains(where: { ($0.checked ?? 0) < oldest }) { refresh() }
+        for account in shelves.accounts { refresh(account.id, olderThan: age) }
+    }
+
+    private func refresh(_ account: String, olderThan age: BookTime) {
+        guard readings[account] == nil else { return }
+        // A clock that was put back makes nothing young.
+        if let begun = begun[account], abs(time.now.wall - begun) <= age.microseconds / 1000 { return }
+        read(account, .news)
     }
 
     /// After a logout.
@@ -108,7 +117,8 @@ internal import Logging
         case .items(let items): if !items.isEmpty { read(account, items.count > 50 ? .everything : .items(Set(items))) }
         case .libraries: read(account, .news)
         // What happened before is not told. Connections that come and go are no reason to ask each time.
-        case .connected: refresh(olderThan: .seconds(60))
+        case .connected where problems[account] != nil: read(account, .news)
+        case .connected: refresh(account, olderThan: .seconds(60))
         case .disconnected, .refused, .bookmarks: break
         }
     }
@@ -170,6 +180,7 @@ internal import Logging
         let reading = Reading(
             client: client, catalogue: catalogue, account: id, isFull: wish == .everything, time: time,
             told: { LoopActor.onLoop { self.tellSoon() } })
+        begun[id] = time.now.wall
         readings[id] = Task { @LoopActor in
             var failure: (any Error)?
             do {
@@ -205,7 +216,7 @@ internal import Logging
     private func end(_ id: String) {
         readings.removeValue(forKey: id)?.cancel()
         retries.removeValue(forKey: id)?.cancel()
-        (wishes[id], backOffs[id], problems[id]) = (nil, nil, nil)
+        (begun[id], wishes[id], backOffs[id], problems[id]) = (nil, nil, nil, nil)
     }
 
     // MARK: What is known
