@@ -65,7 +65,7 @@ extension Player {
             partIndex = index(of: goal)
             effects += [.unload, .close(item.id), .reopen(item.id, at: goal, play: play, after: .zero)]
         case .playing:
-            question = nil
+            (question, resumedAt) = (nil, now.monotonic)
             moved(to: goal, now)
             count(now)
             effects += [.seek(load, to: goal), .start(load)]

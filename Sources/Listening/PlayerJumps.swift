@@ -114,7 +114,7 @@ extension Player {
             unseenSince = now
             landed = (goal, now)
             if isAsking {
-                question = nil
+                (question, resumedAt) = (nil, now.monotonic)
                 effects.append(.start(load))
             }
             count(now)

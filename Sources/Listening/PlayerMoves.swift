@@ -202,9 +202,10 @@ extension Player {
             guard let item else { return [] }
             _ = resumeRewind(now)
             isSilenced = false
+            (place, target) = (target ?? place, nil)
             phase = .opening(play: true)
             error = nil
-            return [.reopen(item.id, at: target ?? place, play: true, after: .zero)]
+            return [.reopen(item.id, at: place, play: true, after: .zero)]
         case .paused: return mayHaveMoved(now) ? ask() : resume(now)
         case .stopped:
             guard let item else { return [] }

@@ -48,6 +48,41 @@ import Testing
         #expect(desk.effects == [.reopen(emma.id, at: .seconds(100), play: true, after: .zero)])
     }
 
+    /// What it cannot be played from by then keeps the place that was chosen, and can be moved on.
+    @Test func aSeekWithoutAnOutputHoldsThoughNothingOpens() {
+        var desk = Desk()
+        desk.open(emma, at: .seconds(30))
+        desk.report(.failed(.noSink(reason: "gone")))
+        desk.send(.seek(to: .seconds(100)))
+        desk.send(.play)
+        desk.send(.openFailed("the file is gone", mayReturn: false))
+        #expect(desk.player.phase == .stopped && desk.position == 100)
+        desk.send(.seek(to: .seconds(120)))
+        #expect(desk.position == 120)
+        desk.send(.play)
+        #expect(desk.effects == [.reopen(emma.id, at: .seconds(120), play: true, after: .zero)])
+    }
+
+    /// Play asks the server first, and what comes meanwhile makes it go on.
+    @Test(arguments: [
+        Player.Event.seek(to: .seconds(100)),
+        .elsewhere(Place(item: emma.id, position: .seconds(100), duration: emma.duration, updated: 1_700_000_100_000)),
+    ])
+    func anOutputThatWentDuringAPauseIsOpenedAnewBy(_ event: Player.Event) {
+        var desk = Desk()
+        desk.isAnswered = false
+        desk.open(emma, at: .seconds(40))
+        desk.pass(10)
+        desk.send(.pause(.listener))
+        desk.pass(61)
+        desk.send(.play)
+        #expect(desk.player.isAsking)
+        desk.send(event)
+        #expect(desk.effects.contains(.start(desk.player.load)))
+        desk.report(.failed(.noSink(reason: "Connection terminated")))
+        #expect(desk.effects.last == .reopen(emma.id, at: .seconds(100), play: true, after: .zero))
+    }
+
     @Test func anOutputThatWentDuringAPauseIsOpenedAnewByPlay() {
         var desk = Desk()
         desk.open(emma, at: .seconds(40))
