@@ -12,7 +12,7 @@ actor AddressSource: Source {
     private let transport: any Transport
     private let shelf: any ByteShelf
     private let covers: CoverCache
-    private let inspector = GStreamerInspector()
+    private let inspector = GStreamerInspector.ofStreams
     /// What was played in this run. An address with a login or a query is kept nowhere else.
     private var known: [ItemID: (address: WebAddress, item: Item)] = [:]
 

@@ -13,7 +13,7 @@ struct FilesSource: Source {
 
     init(store: Store, covers: CoverCache) {
         self.store = store
-        files = FileSource(inspector: GStreamerInspector(), covers: covers) { try? await store.item($0) }
+        files = FileSource(inspector: GStreamerInspector.ofFiles, covers: covers) { try? await store.item($0) }
     }
 
     func find(_ id: ItemID) async throws(SourceError) -> Found {

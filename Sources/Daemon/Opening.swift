@@ -75,7 +75,9 @@ extension Service {
             }
             // What the source says of the place is as old as this.
             let knowsOurs = sync.hasTold(id)
-            let found = try await unlessOvertaken(ticket) { () throws(SourceError) in try await source.find(id) }
+            let found = try await unlessOvertaken(ticket, endsIt: source is AddressSource) { () throws(SourceError) in
+                try await source.find(id)
+            }
             // A wrong one is told before anything is stopped for it, where the item is known.
             let early = try await settled(jump, on: found.id)
             if let early, let item = try? await known(found.id) { _ = try item.goal(of: early, from: .zero) }
@@ -119,16 +121,18 @@ extension Service {
     }
 
     /// Whoever waits for a silent server is told at once that something else was asked for, or that it was stopped.
+    /// - Parameter endsIt: the work is not to go on then.
     private func unlessOvertaken<Answer: Sendable>(
-        _ ticket: Int, _ work: @escaping @LoopActor () async throws(SourceError) -> Answer
+        _ ticket: Int, endsIt: Bool = false, _ work: @escaping @LoopActor () async throws(SourceError) -> Answer
     ) async throws(SourceError) -> Answer {
         let (answers, answering) = AsyncStream.makeStream(of: Result<Answer, SourceError>.self)
         onNextOpening.append { answering.yield(.failure(self.whyNotWaited)) }
-        Task { @LoopActor in
+        let working = Task { @LoopActor in
             do throws(SourceError) { answering.yield(.success(try await work())) } catch {
                 answering.yield(.failure(error))
             }
         }
+        defer { if endsIt, ticket != opening { working.cancel() } }
         for await answer in answers {
             try isStill(ticket)
             return try answer.get()

@@ -4,10 +4,13 @@ internal import EventLoop
 internal import Framing
 public import Listening
 
-/// Reads files through GstDiscoverer, on a thread of its own: one file may take as long as its time limit.
+/// Reads files through GstDiscoverer, on a thread of its own: one file may take as long as its time limit. Streams have
+/// another, so that a slow server keeps no file on disk waiting.
 public actor GStreamerInspector: Inspector {
-    private static let thread = ThreadExecutor(name: "inspector", wait: Sleep())
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { Self.thread.asUnownedSerialExecutor() }
+    private static let files = ThreadExecutor(name: "inspector", wait: Sleep())
+    private static let streams = ThreadExecutor(name: "web inspector", wait: Sleep())
+    private nonisolated let thread: ThreadExecutor
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Seconds for one file.
     private static let limit: UInt = 20
@@ -17,7 +20,10 @@ public actor GStreamerInspector: Inspector {
     /// Pictures beyond this are left where they are.
     private static let largestCover = 20_000_000
 
-    public init() {}
+    public static let ofFiles = GStreamerInspector(on: files)
+    public static let ofStreams = GStreamerInspector(on: streams)
+
+    private init(on thread: ThreadExecutor) { self.thread = thread }
 
     public func inspect(path: String) async throws(EngineFailure) -> FileFacts {
         _ = Library.ready
@@ -28,11 +34,21 @@ public actor GStreamerInspector: Inspector {
         return try discover(uri, within: Self.limits)
     }
 
-    /// The same for audio of a server, of which as much is read as its kind needs to be told.
+    /// The same for audio of a server, of which as much is read as its kind needs to be told. Ends with its task: whoever is
+    /// next is not to wait for what nobody wants any more.
     public func inspect(_ stream: AudioStream, through shelf: any ByteShelf) async throws(EngineFailure) -> FileFacts {
         _ = Library.ready
         let file = StreamFile(reader: shelf.reader(of: stream), duration: .zero)
         defer { file.close() }
+        let facts: Result<FileFacts, EngineFailure> = await withTaskCancellationHandler {
+            do throws(EngineFailure) { return .success(try await look(into: file)) } catch { return .failure(error) }
+        } onCancel: {
+            file.close()
+        }
+        return try facts.get()
+    }
+
+    private func look(into file: StreamFile) async throws(EngineFailure) -> FileFacts {
         let feed = Feed(Opening(whole: file, size: try await file.size(), reachesAll: true)) { _ in }
         defer { feed.close() }
         do throws(EngineFailure) {

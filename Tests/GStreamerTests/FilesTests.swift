@@ -163,6 +163,27 @@ import Testing
         #expect(rig.engine.position(rig.load) == .seconds(20))
     }
 
+    /// A file on disk is looked into meanwhile, and what nobody wants any more is let go of.
+    @Test func aSlowServerKeepsNobodyWaiting() async throws {
+        let path = try Sounds.tone("beside.mp3", seconds: 30, options: ["-b:a", "64k"])
+        let slow = GatedBytes(try Sounds.read(path), gate: 0)
+        let looking = Task { () async -> Result<FileFacts, EngineFailure> in
+            let stream = AudioStream(url: "gated://slow", identity: "slow")
+            do throws(EngineFailure) {
+                return .success(try await GStreamerInspector.ofStreams.inspect(stream, through: slow))
+            } catch { return .failure(error) }
+        }
+        while slow.waiting == 0 { await Task.yield() }
+        #expect(try await GStreamerInspector.ofFiles.inspect(path: path).duration > .seconds(29))
+        #expect(slow.waiting > 0, "it was waited for")
+        looking.cancel()
+        // Not because its time was up.
+        #expect(await looking.value == .failure(.unreachable(reason: "closed")))
+        let quick = GatedBytes(try Sounds.read(path))
+        let stream = AudioStream(url: "gated://quick", identity: "quick")
+        #expect(try await GStreamerInspector.ofStreams.inspect(stream, through: quick).duration > .seconds(29))
+    }
+
     /// Part of a download: what is there is played, and is not all there is. Of mp3 and Ogg the inspector tells no more than
     /// the length of that.
     @Test(arguments: ["flac", "m4b", "mp3", "opus", "ogg"], [1, 2]) func playingIntoACutIsNoEnd(
@@ -172,7 +193,7 @@ import Testing
         let whole = try Sounds.read(try Sounds.tone("half.\(ending)", seconds: 30, options: options))
         let path = "\(Sounds.folder)/half-cut-\(count).\(ending)"
         try Sounds.write(Array(whole.prefix(whole.count / 2)), to: path)
-        let told = try await GStreamerInspector().inspect(path: path).duration
+        let told = try await GStreamerInspector.ofFiles.inspect(path: path).duration
         #expect(["flac", "m4b"].contains(ending) == (told > .seconds(29)), "\(told)")
         let next = try Sounds.tone("half-next.\(ending)", seconds: 30, options: options)
         let rig = Rig("half-\(ending)-\(count)")

@@ -9,7 +9,7 @@ import Testing
 @testable import LocalFiles
 
 @Suite struct FileSourceTests {
-    let source = FileSource(inspector: GStreamerInspector(), covers: CoverCache(folder: "\(Sounds.folder)/covers/here"))
+    let source = FileSource(inspector: GStreamerInspector.ofFiles, covers: CoverCache(folder: "\(Sounds.folder)/covers/here"))
 
     func book() -> String {
         Sounds.metadata(
@@ -240,7 +240,7 @@ import Testing
 
 /// The real one, counted.
 private struct CountingInspector: Inspector {
-    private let inspector = GStreamerInspector()
+    private let inspector = GStreamerInspector.ofFiles
     let count = Locked(0)
 
     func inspect(path: String) async throws(EngineFailure) -> FileFacts {

@@ -107,5 +107,12 @@ public final class GatedBytes: ByteShelf, ByteReader {
         state.withLock { max(0, min(claims ? .max : $0.gate, Int64(bytes.count)) - offset) }
     }
 
-    public func close() { state.withLock { $0.isClosed = true } }
+    public func close() {
+        let ready = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = [:] }
+            return state.waiting.values.map { $0.1 }
+        }
+        for continuation in ready { continuation.resume(throwing: EngineFailure.unreachable(reason: "closed")) }
+    }
 }
