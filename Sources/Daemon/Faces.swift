@@ -12,6 +12,7 @@ extension Service: @LoopActor ControlFace {
         askedByListener()
         // A command may have started us: it is answered from what the journal says, not from before it was read.
         guard isRestored else { return early.append { self.perform(command, reply) } }
+        if isLeaving, command != .status { return reply.fail(ControlError(Self.quit).busError) }
         if let event = command.event {
             guard player.item != nil || finding != nil || command.needsNoItem else {
                 return reply.fail(

@@ -46,6 +46,7 @@ extension Service {
     func open(
         _ id: ItemID, at jump: Jump?, title: String? = nil, whole: Bool = false, as wish: Wish = .chosen
     ) async throws(ControlError) {
+        if isLeaving { throw ControlError(Self.quit) }
         if var heading, heading.entry.key != wish.key {
             if !heading.isPresent {
                 heading.plays = plays(heading)

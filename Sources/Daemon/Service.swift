@@ -229,6 +229,8 @@ internal import Store
 
     /// - Returns: false if nothing came of it.
     func carryOut(_ event: Player.Event) -> Bool {
+        // What was said last holds: the sound has ended, and time that passes is not heard.
+        if isLeaving, event != .leave { return true }
         if event == .stop { wishes += 1 }
         if heedWhileGoing(event) || heedWhileFinding(event) { return true }
         if event == .stop { giveUpReopening() }

@@ -309,6 +309,29 @@ import Testing
         }
     }
 
+    /// While the server is waited for nothing is heard, and nothing new begins.
+    @LoopActor @Test func whatIsSaidLastHolds() async throws {
+        try await listening { rig, service in
+            let item = try #require(service.player.item?.id)
+            for endpoint in [Endpoint.sync, .close, .local, .progress] {
+                rig.proxy.fail(endpoint, .delay(20), times: 10)
+            }
+            let place = service.position
+            let hasLeft = Rig.Flag()
+            Task { @LoopActor in
+                await service.leave()
+                hasLeft.isSet = true
+            }
+            await rig.settle()
+            #expect(!hasLeft.isSet)
+            service.send(.seek(to: place + .seconds(60)))
+            await #expect(throws: ControlError.self) { try await service.answer(.play(what: "/notes.mp3", at: "")) }
+            await rig.pass(10)
+            #expect(hasLeft.isSet)
+            #expect(try await service.store.place(of: item)?.position == place && service.player.item?.id == item)
+        }
+    }
+
     /// The tick comes again after what is left of the chapter, and that stays as little.
     @LoopActor @Test(arguments: [0.02, 0.1]) func aSoundThatStandsBeforeAnEndIsNotToldOfAllTheTime(left: Double)
         async throws

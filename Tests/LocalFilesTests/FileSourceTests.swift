@@ -9,7 +9,8 @@ import Testing
 @testable import LocalFiles
 
 @Suite struct FileSourceTests {
-    let source = FileSource(inspector: GStreamerInspector.ofFiles, covers: CoverCache(folder: "\(Sounds.folder)/covers/here"))
+    let source = FileSource(
+        inspector: GStreamerInspector.ofFiles, covers: CoverCache(folder: "\(Sounds.folder)/covers/here"))
 
     func book() -> String {
         Sounds.metadata(
