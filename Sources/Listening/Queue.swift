@@ -83,8 +83,9 @@ public struct Queue: Hashable, Sendable {
         shuffledWith seed: UInt64?
     ) {
         self.present = present
-        for entry in played.suffix(Self.memory) where !has(entry) { self.played.append(entry) }
-        for entry in entries where !has(entry) { self.entries.append(entry) }
+        var keys = Set(present.map { [$0.key] } ?? [])
+        self.played = played.suffix(Self.memory).filter { keys.insert($0.key).inserted }
+        self.entries = entries.filter { keys.insert($0.key).inserted }
         self.isUnderWay = isUnderWay && present != nil
         self.loop = loop
         isShuffled = seed != nil
