@@ -16,6 +16,7 @@ final class Log: Sendable {
         var listener: (@Sendable (LogsReport.Row) -> Void)?
     }
     private let state = Locked(State())
+    private let profile = getenv(Profile.variable).map { String(cString: $0) }
     /// systemd gives a service whose stderr is the journal this variable.
     private let isUnderSystemd = getenv("JOURNAL_STREAM") != nil && getenv("INVOCATION_ID") != nil
 
@@ -53,10 +54,11 @@ final class Log: Sendable {
 
     private func toJournal(_ row: LogsReport.Row, _ level: Logger.Level) {
         let facts = row.facts.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        let fields = [
+        var fields = [
             "MESSAGE=\(row.message)\(facts)", "PRIORITY=\(level.syslogPriority)", "SYSLOG_IDENTIFIER=dogear",
             "DOGEAR_ROOM=\(row.room)",
         ]
+        if let profile, !profile.isEmpty { fields.append("\(Profile.variable)=\(profile)") }
         let copies = fields.map { strdup($0)! }
         defer { for copy in copies { free(copy) } }
         var vectors = copies.map { iovec(iov_base: $0, iov_len: strlen($0)) }

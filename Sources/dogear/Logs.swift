@@ -86,7 +86,7 @@ struct Logs: DogearCommand {
     /// What is left of daemons that ran before.
     private func past(isRunning: Bool = false) throws {
         let least = level.flatMap { LogLevel(rawValue: $0) } ?? .info
-        var rows = JournalReader.records(limit: Int(limit), priority: least.priority)
+        var rows = JournalReader.records(of: try Profile.present, limit: Int(limit), priority: least.priority)
         if let file = DaemonStarter.logFile, let text = tail(of: file) {
             rows += LogText.records(in: text).filter { matters($0, least) }
             // Lines of one moment stay in their order: sorting alone would not promise that.
