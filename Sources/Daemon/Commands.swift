@@ -307,6 +307,7 @@ extension Service {
         if player.item?.id.account == account.id { send(.stop) }
         if force || !sync.rows.contains(where: { $0.item.account == account.id }) {
             sync { $0.forget(account: account.id) }
+            notices?.lookAtUnsent()
         }
         store.post(.removeBookmarks(account: account.id))
         await librarian?.forget(account.id)

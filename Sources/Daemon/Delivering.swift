@@ -35,6 +35,7 @@ extension Service {
         }
         let dropped = await delivery(row)
         sync { $0.drop(row, isOrphan: isOrphan) }
+        notices?.lookAtUnsent()
         emitStatus()
         return SyncReport(rows: [dropped])
     }

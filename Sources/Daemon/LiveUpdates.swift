@@ -47,7 +47,10 @@ internal import Logging
 
     /// Another login may be taken where the last was refused.
     func signedIn(_ id: String, _ item: ItemID?) {
-        if account?.id == id { end() }
+        if account?.id == id {
+            end()
+            listener?(.disconnected("it is signed in anew"))
+        }
         follow(item)
     }
 
