@@ -11,10 +11,14 @@ public enum Command: Hashable, Sendable {
     case seek(String)
     /// 0.5 to 3.0.
     case speed(Double)
+    /// Faster by so much, as far as that goes.
+    case changeSpeed(by: Double)
     /// Forgets the speed chosen for what is loaded and for its series or podcast.
     case forgetSpeed
     /// 0 to 1.
     case volume(Double)
+    /// Louder by so much, as far as that goes.
+    case changeVolume(by: Double)
     /// As a ``SleepWish`` is written; empty: tells.
     case sleep(String)
     case chapters(what: String)

@@ -40,10 +40,16 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Next") { _ in .next },
         command("Previous") { _ in .previous },
         command("Seek", ["Jump": .string]) { .seek(try $0[0].string()) },
-        command("Speed", ["Rate": .double]) { .speed(try $0[0].double()) },
+        command("Speed", ["Rate": .double]) { .speed(try number($0[0], within: 0.5...3, "speed")) },
+        command("ChangeSpeed", ["By": .double]) {
+            .changeSpeed(by: try number($0[0], within: -3...3, "change of speed"))
+        },
         command("ForgetSpeed") { _ in .forgetSpeed },
         command("Sleep", ["What": .string]) { .sleep(try $0[0].string()) },
-        command("Volume", ["Volume": .double]) { .volume(try $0[0].double()) },
+        command("Volume", ["Volume": .double]) { .volume(try number($0[0], within: 0...1, "volume")) },
+        command("ChangeVolume", ["By": .double]) {
+            .changeVolume(by: try number($0[0], within: -1...1, "change of volume"))
+        },
         command("Chapters", ["What": .string]) { .chapters(what: try $0[0].string()) },
         command("Resolve", ["What": .string]) { .resolve(what: try $0[0].string()) },
         command("Continue", ["Limit": .int32]) { .continueListening(limit: try count($0[0])) },
@@ -129,6 +135,17 @@ private func count(_ value: Value) throws(BusError) -> Int {
     let count = Int(try value.int32())
     guard count >= 0 else { throw ControlError(.usage, "\(count) is no number of things; it is 0 or more").busError }
     return count
+}
+
+private func number(
+    _ value: Value, within range: ClosedRange<Double>, _ what: String
+) throws(BusError) -> Double {
+    let number = try value.double()
+    guard range.contains(number) else {
+        let limits = "\(range.lowerBound) to \(range.upperBound)"
+        throw ControlError(.usage, "\(number) is no \(what): it goes from \(limits)").busError
+    }
+    return number
 }
 
 private func command(

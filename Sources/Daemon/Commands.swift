@@ -65,7 +65,8 @@ extension Service {
         case .logs(let level, let limit):
             let level = level.isEmpty ? Log.shared.level : Logger.Level(rawValue: level) ?? .info
             return json(LogsReport(records: Log.shared.records(from: level, limit: limit)))
-        case .pause, .toggle, .stop, .next, .previous, .speed, .volume: return json(statusReport())
+        case .pause, .toggle, .stop, .next, .previous, .speed, .changeSpeed, .volume, .changeVolume:
+            return json(statusReport())
         }
     }
 

@@ -4,6 +4,7 @@ internal import EventLoop
 internal import FoundationEssentials
 internal import Glibc
 internal import Listening
+internal import Terminal
 
 extension Service: @LoopActor ControlFace {
     var version: String { dogearVersion }
@@ -13,7 +14,7 @@ extension Service: @LoopActor ControlFace {
         // A command may have started us: it is answered from what the journal says, not from before it was read.
         guard isRestored else { return early.append { self.perform(command, reply) } }
         if isLeaving, command != .status { return reply.fail(ControlError(Self.quit).busError) }
-        if let event = command.event {
+        if let event = event(of: command) {
             guard player.item != nil || finding != nil || command.needsNoItem else {
                 return reply.fail(
                     ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
@@ -89,24 +90,29 @@ private func readAll(_ pipe: Descriptor) -> [UInt8] {
     return bytes
 }
 
-extension Command {
+extension Service {
     /// The commands that are one event for the Player, answered at once.
-    fileprivate var event: Player.Event? {
-        switch self {
+    private func event(of command: Command) -> Player.Event? {
+        switch command {
         case .pause: .pause(.listener)
         case .toggle: .toggle
         case .stop: .stop
         case .next: .next
         case .previous: .previous
         case .volume(let volume): .volume(volume)
+        case .changeVolume(let change):
+            .volume(Amount.by(change).applied(to: player.volume, within: Amount.volumes))
         case .speed(let rate): .rate(rate)
+        case .changeSpeed(let change): .rate(Amount.by(change).applied(to: player.rate, within: Amount.speeds))
         default: nil
         }
     }
+}
 
+extension Command {
     fileprivate var needsNoItem: Bool {
         switch self {
-        case .volume: true
+        case .volume, .changeVolume: true
         default: false
         }
     }

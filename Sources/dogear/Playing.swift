@@ -222,13 +222,15 @@ struct Speed: DogearCommand {
                 [report.speedLine]
             }
         }
-        let now = try link.ask("Status")
-        guard let amount = speed.flatMap({ Amount(speed: $0) }) else {
-            return try show(now, output, as: StatusReport.self) { report, _ in [report.speedLine] }
-        }
-        let rate = amount.applied(to: try decode(StatusReport.self, now).rate, within: Amount.speeds)
-        try show(try link.ask("Speed", .double(rate)), output, as: StatusReport.self) { report, _ in
-            [Figures.speed(report.rate)]
+        let amount = speed.flatMap { Amount(speed: $0) }
+        let text =
+            switch amount {
+            case .to(let rate): try link.ask("Speed", .double(rate))
+            case .by(let change): try link.ask("ChangeSpeed", .double(change))
+            case nil: try link.ask("Status")
+            }
+        try show(text, output, as: StatusReport.self) { report, _ in
+            [amount == nil ? report.speedLine : Figures.speed(report.rate)]
         }
     }
 }
@@ -260,13 +262,12 @@ struct Volume: DogearCommand {
 
     func perform() throws {
         let link = try Link()
-        let now = try link.ask("Status")
-        guard let amount = volume.flatMap({ Amount(volume: $0) }) else {
-            return try show(now, output, as: StatusReport.self) { report, _ in [Figures.percent(report.volume)] }
-        }
-        let level = amount.applied(to: try decode(StatusReport.self, now).volume, within: Amount.volumes)
-        try show(try link.ask("Volume", .double(level)), output, as: StatusReport.self) { report, _ in
-            [Figures.percent(report.volume)]
-        }
+        let text =
+            switch volume.flatMap({ Amount(volume: $0) }) {
+            case .to(let level): try link.ask("Volume", .double(level))
+            case .by(let change): try link.ask("ChangeVolume", .double(change))
+            case nil: try link.ask("Status")
+            }
+        try show(text, output, as: StatusReport.self) { report, _ in [Figures.percent(report.volume)] }
     }
 }

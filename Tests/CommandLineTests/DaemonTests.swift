@@ -55,7 +55,8 @@ import Testing
         (["play", "--at", "-30"], .play(what: "", at: "-30")),
         (["play", "https://example.org/a.mp3"], .play(what: "https://example.org/a.mp3", at: "")),
         (["play", "abs:1/emma", "--at=50%"], .play(what: "abs:1/emma", at: "50%")), (["speed", "1.5"], .speed(1.5)),
-        (["speed", "-0.1"], .speed(0.9)), (["volume", "40%"], .volume(0.4)), (["volume", "-10%"], .volume(0.9)),
+        (["speed", "-0.1"], .changeSpeed(by: -0.1)), (["volume", "40%"], .volume(0.4)),
+        (["volume", "-10%"], .changeVolume(by: -0.1)),
     ])
     func whatIsTypedIsWhatIsAsked(_ arguments: [String], _ command: Command) async throws {
         let outcome = try await dogear(arguments)

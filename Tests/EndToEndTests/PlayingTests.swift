@@ -79,6 +79,32 @@ import Testing
         }
     }
 
+    /// A key that is held down starts a command for each of its presses.
+    @Test func changesSideBySideAllCount() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook")
+            try await house.done("pause")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (what, change) in [("volume", "-10%"), ("speed", "+0.1")] {
+                    for _ in 1...4 { group.addTask { _ = try await house.done(what, change) } }
+                }
+                try await group.waitForAll()
+            }
+            let status = try await house.status()
+            #expect(status.volume == 0.6 && status.rate == 1.4, "\(status)")
+            for (method, number) in [("Speed", "0"), ("Speed", "nan"), ("Volume", "-0.1"), ("ChangeVolume", "9")] {
+                let refused = try await house.run(
+                    "busctl",
+                    [
+                        "--user", "call", ControlName.bus, ControlName.path, ControlName.interface, method, "d", "--",
+                        number,
+                    ])
+                #expect(refused.code != 0 && refused.errors.contains("goes from"), "\(refused)")
+            }
+            #expect(try await house.status() == status)
+        }
+    }
+
     @Test func theHistoryHasTheTimeThatWasPlayed() async throws {
         try await House.signedIn { house, _ in
             let begun = ContinuousClock.now
