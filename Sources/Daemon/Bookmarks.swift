@@ -12,7 +12,7 @@ extension Service {
 
     func makeBookmark(_ title: String) async throws(ControlError) -> BookmarkReport {
         guard let item = player.item else {
-            throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
+            throw Sentences.nothingLoaded
         }
         let wanted = title.isEmpty ? nil : try named(title)
         let place = Bookmark.time(at: position)

@@ -154,7 +154,7 @@ extension Service {
             throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7, bookmark:2")
         }
         guard let item = player.item else {
-            throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
+            throw Sentences.nothingLoaded
         }
         try await move(jump, in: item, .seek)
         return json(statusReport())
@@ -333,6 +333,8 @@ extension Service {
 
 enum Sentences {
     static let noAccount = "not signed in to any server; run 'dogear login ADDRESS' first, or play a local file"
+
+    static let nothingLoaded = ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
 
     static func neverPlayed(_ id: ItemID) -> String {
         "nothing that was played here is called '\(id)'; play it by its path"

@@ -17,7 +17,7 @@ extension Service: @LoopActor ControlFace {
         if let event = event(of: command) {
             guard player.item != nil || finding != nil || command.needsNoItem else {
                 return reply.fail(
-                    ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'").busError)
+                    Sentences.nothingLoaded.busError)
             }
             let before = goings
             willAnswer()

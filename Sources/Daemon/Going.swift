@@ -111,14 +111,14 @@ extension Service {
         let before = goings
         let isHeeded = heed(event, on: heading)
         // Plasma has moved its bar already, whatever comes of that.
-        if isHeeded, event.isMove, goings == before || self.heading == nil { recallPlace() }
+        if isHeeded, event.isWithinItem, goings == before || self.heading == nil { recallPlace() }
         return isHeeded
     }
 
     /// Behind an end nothing of what was heard can be moved in, nor is what a bar was dragged over: who tried sees where it
     /// stands.
     func recallPlace(after event: Player.Event) {
-        if event.isMove, player.turning != nil || player.isDraggedOver(time.now) { recallPlace() }
+        if event.isWithinItem, player.turning != nil || player.isDraggedOver(time.now) { recallPlace() }
     }
 
     private func heed(_ event: Player.Event, on heading: Heading) -> Bool {
@@ -287,16 +287,6 @@ extension Service {
         await arrival()
         if overtaken > number { throw ControlError(Self.overtaken) }
         if let queueTrouble { throw ControlError(.failed, queueTrouble) }
-    }
-}
-
-extension Player.Event {
-    /// To another place.
-    fileprivate var isMove: Bool {
-        switch self {
-        case .next, .previous, .seekPart, .setPartPosition, .goTo: true
-        default: false
-        }
     }
 }
 

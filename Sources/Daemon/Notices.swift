@@ -277,9 +277,10 @@ internal import Terminal
             told = nil
             return
         }
-        let due = max(oldest + Self.patience, (told ?? 0) + Self.patience)
-        guard due <= now else {
-            timer = service.time.timer(after: BookTime(microseconds: (due - now) * 1000)) { self.lookAtUnsent() }
+        // Looked at again after a day at the latest: made by a clock that was ahead, it would never be due.
+        let wait = min(max(oldest, told ?? 0) &- now, 0) + Self.patience
+        guard wait <= 0 else {
+            timer = service.time.timer(after: BookTime(microseconds: wait * 1000)) { self.lookAtUnsent() }
             return
         }
         told = now

@@ -27,7 +27,7 @@ extension Service {
 
     func forgetSpeed() async throws(ControlError) -> StatusReport {
         guard let item = player.item else {
-            throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
+            throw Sentences.nothingLoaded
         }
         do throws(StoreError) { try await store.write(item.rateKeys.map { .rate($0, nil) }) } catch {
             throw ControlError(.failed, "\(error)")

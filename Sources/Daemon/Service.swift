@@ -321,7 +321,7 @@ internal import Store
         case .ask(let question): ask(question)
         case .took(let place): took(place)
         case .seeked: break
-        case .rememberRate(_, let rate): remember(rate)
+        case .rememberRate(let rate): remember(rate)
         case .fade(let load, let fading): engine.fade(load, fading)
         case .sleepChanged: announceStatus()
         }

@@ -168,8 +168,12 @@ internal import Store
         do throws(StoreError) { try await store.write(.account(account)) } catch {
             throw .journal(reason: error.description)
         }
-        accounts.removeAll { $0.id == account.id }
-        accounts.append(account)
+        // In its place, as the journal has it.
+        if let index = accounts.firstIndex(where: { $0.id == account.id }) {
+            accounts[index] = account
+        } else {
+            accounts.append(account)
+        }
         // One that was made meanwhile is of the old account.
         clients[account.id] = nil
         if let former { try await client(account).goOn(from: former) }

@@ -34,7 +34,7 @@ extension Service {
         case .set(.chapters), .set(.item): break
         }
         guard let item = player.item else {
-            throw ControlError(.notFound, "nothing is loaded; choose something with 'dogear play WHAT'")
+            throw Sentences.nothingLoaded
         }
         if case .set(.chapters) = wish, item.chapters.isEmpty {
             throw ControlError(

@@ -20,6 +20,8 @@ enum Note: Sendable {
     case latency
     /// The sound server plays it through another device than this one now.
     case moved(from: String)
+    /// Of our own making: which is not there any more.
+    case movedFromLost
     /// The sound server has lost this device.
     case unplugged(device: String)
     /// Someone has changed the volume with a mixer, after this many of our own.

@@ -279,8 +279,10 @@ final class Turn {
             pipeline.set(playing: false)
             pipeline.set(playing: true)
         case .moved(let device):
-            // Moved by hand it goes on; only what was unplugged is silenced.
-            if !OutputDevices.has(device) { report(EngineReport(load, .outputGone)) }
+            // Moved by hand it goes on; only what was unplugged is silenced. A sound server that hangs is not waited for.
+            let post = self.post
+            Library.aside.run { if !OutputDevices.has(device) { post(.movedFromLost, stamp) } }
+        case .movedFromLost: report(EngineReport(load, .outputGone))
         case .unplugged(let device): if pipeline.forget(device: device) { report(EngineReport(load, .outputGone)) }
         case .volumeDue(let isLast): _ = pipeline.loudness.insist(isLast: isLast)
         case .volume(let volume, let number): take(volume, after: number)

@@ -1,7 +1,8 @@
 /// The name of something to listen to, stable for as long as its source knows it.
 ///
 /// Written `source:key`: `abs:<account>/<item>` for a book, `abs:<account>/<item>/<episode>` for an episode,
-/// `file:<content hash>` for local files. Only the source reads the key.
+/// `file:<content hash>` for local files, `url:<hash>` for audio on the web. What has no name of its own yet is asked for as
+/// `path:` or `address:`. Only the source reads the key.
 public struct ItemID: Hashable, Sendable, CustomStringConvertible {
     public let source: String
     public let key: String

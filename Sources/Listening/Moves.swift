@@ -162,6 +162,9 @@ extension Item {
     /// It is shorter than it was when somebody got there, and not by a rounding.
     fileprivate func ends(before place: BookTime) -> Bool { duration > .zero && place > duration + .second }
 
+    /// The last that can be gone to. Not the very end: landing there by hand must not finish the item.
+    var lastPlace: BookTime { max(.zero, duration - BookTime(microseconds: 50_000)) }
+
     /// With nothing left to hear from a place, playing from there would only finish the item: its last seconds are heard
     /// again.
     public func reachable(_ place: BookTime) -> BookTime {

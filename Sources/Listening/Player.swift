@@ -2,11 +2,11 @@
 /// devices). Takes one event, moves, and says what must now be done, in order. Touches nothing itself.
 public struct Player: Sendable {
     public enum Phase: Hashable, Sendable {
-        /// Nothing to listen to. -> opening
+        /// Nothing to listen to. -> opening, stopped
         case empty
         /// The source is asked for the item, again or for the first time. -> loading, stopped, empty
         case opening(play: Bool)
-        /// The engine has it and has not confirmed a place. -> playing, paused, stopped
+        /// The engine has it and has not confirmed a place. -> playing, paused, stopped, opening
         case loading(play: Bool)
         case playing
         case paused
@@ -75,7 +75,6 @@ public struct Player: Sendable {
     var place = BookTime.zero
     /// The target of a seek the pipeline has yet to confirm; what position answers meanwhile.
     var target: BookTime?
-    var isJumping: Bool { target != nil }
     /// Nothing is journalled before the pipeline confirmed a place of this load.
     var isConfirmed = false
     /// Since when time counts as listened: while sound comes.
@@ -336,7 +335,7 @@ extension Player {
         case took(Place)
         /// Announce a discontinuity of the position, after the changed properties.
         case seeked
-        case rememberRate(ItemID, Double)
+        case rememberRate(Double)
         case rememberVolume(Double)
         /// From now on the sound dies away; nil: it is full again, at once.
         case fade(LoadID, Fading?)

@@ -49,9 +49,8 @@ extension Player {
     mutating func elsewhere(_ newer: Place, _ now: Moment) -> [Effect] {
         guard let item, item.id == newer.item, item.duration > .zero else { return [] }
         let from = target ?? place
-        let end = max(.zero, item.duration - BookTime(microseconds: 50_000))
         // Finished there: as after its end here, playing begins at the beginning.
-        let goal = newer.isFinished ? .zero : newer.position.clamped(to: .zero...end)
+        let goal = newer.isFinished ? .zero : newer.position.clamped(to: .zero...item.lastPlace)
         var effects: [Effect] = [.took(newer)]
         switch phase {
         // The source is about to say where the listener is.

@@ -89,8 +89,7 @@ extension Player {
 
     mutating func jump(to goal: BookTime, _ cause: JumpCause, _ now: Moment) -> [Effect] {
         guard let item, item.duration > .zero else { return [] }
-        // Not the very end: landing there by hand must not finish the item.
-        let goal = goal.clamped(to: .zero...max(.zero, item.duration - BookTime(microseconds: 50_000)))
+        let goal = goal.clamped(to: .zero...item.lastPlace)
         let from = spot
         // From the start of what was heard to its end to that start, or on from its end: nobody takes back a finish by
         // going nowhere.
@@ -146,7 +145,7 @@ extension Player {
         let wanted = wanted.clamped(to: Self.rates)
         if isChosen, isUnderWay { chosenRate = wanted }
         // What is chosen once more is chosen all the same: it may have been another's before.
-        let remember: [Effect] = isChosen && !isUnderWay ? item.map { [.rememberRate($0.id, wanted)] } ?? [] : []
+        let remember: [Effect] = isChosen && !isUnderWay && item != nil ? [.rememberRate(wanted)] : []
         guard wanted != rate else { return remember }
         rate = wanted
         switch phase {

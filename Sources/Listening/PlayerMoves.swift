@@ -16,7 +16,7 @@ extension Player {
             effects += event == .tick && isSleepDue ? fallAsleep(now) : act(on: event, now, engine)
         }
         if let chosenRate, !isUnderWay {
-            if let item { effects.append(.rememberRate(item.id, chosenRate)) }
+            if item != nil { effects.append(.rememberRate(chosenRate)) }
             self.chosenRate = nil
         }
         return effects + settleSleep(now, wantedPlay: wantedPlay)
@@ -328,7 +328,7 @@ extension Player {
 
 extension Player.Event {
     /// Moves that mean a place of what is shown.
-    fileprivate var isWithinItem: Bool {
+    public var isWithinItem: Bool {
         switch self {
         case .next, .previous, .seekPart, .setPartPosition, .goTo: true
         default: false

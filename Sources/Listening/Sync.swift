@@ -244,7 +244,7 @@ public struct Sync: Sendable {
         // Last words of one that was paused are no news: another device may have gone on since.
         if heard.listened > .zero || heard.place != stretch.place || isGoneBackTo {
             // Whatever the clock says, it comes after a command that was given before.
-            let after = commanded[heard.item].map { $0 + 1 } ?? .min
+            let after = commanded[heard.item].map { $0 &+ 1 } ?? .min
             stretch.updated = max(stretch.updated, serverNow, after)
             reached[stretch.id] = now.sinceStart
             listened[heard.item] = stretch.updated
@@ -270,7 +270,7 @@ public struct Sync: Sendable {
     /// When a command of this moment was given: whatever the clock says, it comes after what was heard before, and after
     /// the commands before it.
     public func time(ofCommandFor item: ItemID, _ serverNow: Int64) -> Int64 {
-        max(serverNow, listened[item].map { $0 + 1 } ?? .min, commanded[item] ?? .min)
+        max(serverNow, listened[item].map { $0 &+ 1 } ?? .min, commanded[item] ?? .min)
     }
 
     /// Takes the place of an earlier one for the item, a refused one too.

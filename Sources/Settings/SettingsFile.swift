@@ -81,8 +81,9 @@ struct SettingsFile {
     /// What a new file begins with: every setting with its meaning, and its usual value commented out.
     static var commented: String {
         var text = """
-            # The settings of dogear. 'dogear settings NAME VALUE' changes one here and at once; what is changed in this file
-            # by hand holds from the next start on. A line that is commented out shows the usual value.
+            # The settings of dogear. 'dogear settings NAME VALUE' changes one here, and at once unless it says otherwise;
+            # what is changed in this file by hand holds from the next start on at the latest. A line that is commented out
+            # shows the usual value.
 
             """
         var section = ""

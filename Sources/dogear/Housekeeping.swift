@@ -15,9 +15,9 @@ struct Settings: DogearCommand {
               dogear settings playback.rate --default
 
             Without a value it shows what is, what it usually is, what it means and what is allowed. They are kept in \
-            dogear/config.toml in your configuration folder. What is changed here takes effect at once; what you write \
-            into the file does with the next start of the daemon, and stays there. The first change makes that file, with \
-            what each setting means.
+            dogear/config.toml in your configuration folder. What is changed here takes effect at once, but for \
+            audio.sink and cache.audio-size; these, and what you write into the file, do with the next start of the \
+            daemon at the latest. What you write there stays. The first change makes that file, with what each setting means.
             """)
 
     @Argument(help: "Which one; all without.", completion: .settingNames)
