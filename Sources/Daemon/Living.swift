@@ -109,16 +109,14 @@ extension Service {
         notices?.leave()
         if let item = player.item { sync { $0.closed(item.id, time.now) } }
         engine.unload()
-        async let flushed: Void = flush()
-        await drain(limit: .seconds(patience.seconds.clamped(to: 1.2...10)))
-        await flushed
-        await flush()
+        await handIn(within: .seconds(patience.seconds.clamped(to: 1.2...10)))
     }
 
-    /// Returns when what was heard is on the disk and with the server; without the server after a second and a half.
-    func settle() async {
+    /// Returns when what was heard is on the disk and with the server.
+    /// - Parameter limit: without the server after so long.
+    func handIn(within limit: BookTime) async {
         async let flushed: Void = flush()
-        await drain(limit: .seconds(1.5))
+        await drain(limit: limit)
         await flushed
         await flush()
     }

@@ -250,7 +250,7 @@ internal import Store
         // What stood long enough to be shown as paused goes on without a word of the engine's.
         let isBack = !played && shown.status == .playing
         if event.turnsClock || isBack || effects.contains(where: \.turnsClock) || isAstray && settling == nil {
-            settle()
+            watchSettling()
         }
         settleWaiters()
         live.follow(player.item?.id)

@@ -85,7 +85,7 @@ extension Service {
     /// Close to the end of a chapter the tick comes again and again.
     var isToldLately: Bool { time.now.monotonic - followed.told < Settling.lately.microseconds }
 
-    func settle() {
+    func watchSettling() {
         settling?.timer?.cancel()
         settling = nil
         guard shown.status == .playing else { return }

@@ -52,7 +52,7 @@ internal import SDBus
         let limit = service.time.timer(after: Self.lastLimit) { self.machine?.delaysSleep = false }
         self.limit = limit
         Task { @LoopActor in
-            await self.service.settle()
+            await self.service.handIn(within: .seconds(1.5))
             // Playing again, or paused again, meanwhile: then this pause is no longer the one to wait for.
             if limit.isPending { limit.fire() }
         }

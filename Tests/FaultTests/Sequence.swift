@@ -207,7 +207,7 @@ import Listening
         if isTold {
             service.send(.pause(.system))
             // So long sleep is put off, as `Surroundings` does.
-            await rig.answered(within: 2) { await service.settle() }
+            await rig.answered(within: 2) { await service.handIn(within: .seconds(1.5)) }
         }
         // What is heard up to now is heard now.
         rig.life.engine.settle()
