@@ -67,6 +67,13 @@ extension ShelfClient {
         guard !answer.tracks.isEmpty else {
             throw .notPlayable(reason: "'\(source.metadata.title)' has no audio on the server")
         }
+        guard let answer = answer.measured else {
+            throw .notPlayable(
+                reason: """
+                    the server does not say how long the files of '\(source.metadata.title)' are, so that no place in \
+                    it would be right; ask whoever runs it to scan the item again
+                    """)
+        }
         let tracks = try await tracks(of: answer, id)
         return OpenSession(
             id: answer.id, item: item(id, source, episode, answer, tracks), place: answer.place,
@@ -169,7 +176,7 @@ struct PlayPayload: Sendable {
         /// From 1; part of the public url.
         let index: Int
         let start: BookTime
-        let duration: BookTime
+        var duration: BookTime
         let title: String?
         let contentURL: String
         /// Bytes.
@@ -184,7 +191,7 @@ struct PlayPayload: Sendable {
     /// `playMethod` 2: the only track is an HLS playlist.
     let transcoding: Transcoding?
     let chapters: [Chapter]
-    let tracks: [AudioTrack]
+    private(set) var tracks: [AudioTrack]
 
     init(_ json: JSON, _ endpoint: String) throws(ShelfError) {
         guard let id = json["id"].text else { throw .missing(field: "id", endpoint: endpoint) }
@@ -212,6 +219,19 @@ struct PlayPayload: Sendable {
         self.tracks = tracks
         let isTranscoded = json["playMethod"].integer == 2 || tracks.first?.contentURL.contains(".m3u8") == true
         transcoding = isTranscoded ? Self.transcoding(json, place) : nil
+    }
+
+    /// With all tracks as long as they are. One whose length the server has lost is what the others leave of the whole; of
+    /// two, every later place would be another than before.
+    /// - Returns: nil where that cannot be told.
+    var measured: PlayPayload? {
+        let lost = tracks.indices.filter { tracks[$0].duration <= .zero }
+        guard let index = lost.first else { return self }
+        let rest = tracks.reduce(duration) { $0 - $1.duration }
+        guard lost.count == 1, rest > .second else { return nil }
+        var answer = self
+        answer.tracks[index].duration = rest
+        return answer
     }
 
     /// The server begins half a minute before the place, and numbers segments of six seconds from the one there.

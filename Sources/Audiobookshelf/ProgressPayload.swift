@@ -18,7 +18,7 @@ struct ProgressPayload: Hashable, Sendable {
         let duration = max(0, json["duration"].number ?? 0)
         let share = (json["progress"].number ?? 0).clamped(to: 0...1)
         let isFinished = json["isFinished"].bool ?? false
-        let position = json["currentTime"].number
+        let position = json["currentTime"].number.flatMap { $0 < Self.farthest ? $0 : nil }
         // A client that syncs without a place takes it out of the record, with a new date: what is left of it is better
         // than nothing, and newer than nothing.
         progress = ShelfProgress(
@@ -27,6 +27,9 @@ struct ProgressPayload: Hashable, Sendable {
             updated: position == nil && !isFinished
                 ? 0 : (json["lastUpdate"].integer ?? 0).clamped(to: 0...Self.latest))
     }
+
+    /// Seconds. What nothing is as long as is no place.
+    private static let farthest = 1e8
 
     /// The last millisecond that a server can write down: beyond, what we say after it would never be taken.
     private static let latest: Int64 = 8_640_000_000_000_000 - 86_400_000

@@ -65,6 +65,41 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
         #expect(identity.contains("/7e282bdf-7e87-4950-b8c0-ba04eb687de7/16417746/"))
     }
 
+    /// A place in a book of another length would be told to the server as the listener's.
+    @Test(arguments: [
+        ([0], nil, true), ([3], nil, true), ([3], 0, false), ([3, 4], nil, false), ([0, 1, 2, 3, 4, 5, 6], 0, false),
+    ])
+    func aLostLengthIsWhatTheOthersLeaveOrTheBookIsNotPlayed(lost: [Int], whole: Double?, isPlayed: Bool) async throws {
+        guard case .object(var answer) = try Fixture("play-02-multifile").body,
+            case .array(var tracks) = answer["audioTracks"]
+        else { return #expect(Bool(false)) }
+        let durations = tracks.map { $0["duration"].number ?? 0 }
+        for index in lost {
+            guard case .object(var track) = tracks[index] else { return #expect(Bool(false)) }
+            track["duration"] = index % 2 == 0 ? 0 : -5
+            tracks[index] = .object(track)
+        }
+        answer["audioTracks"] = .array(tracks)
+        if let whole { answer["duration"] = .number(whole) }
+        let (item, play) = (try Fixture("item-03-multifile-expanded").response, HTTPResponse.json(.object(answer)))
+        let shelf = try client(
+            FakeTransport { request in
+                request.method == "HEAD" ? .text("", type: "audio/mpeg") : request.method == "POST" ? play : item
+            })
+        let book = try id("7e282bdf-7e87-4950-b8c0-ba04eb687de7")
+        guard isPlayed else {
+            let error = await failure { () throws(ShelfError) in
+                _ = try await shelf.play(book, device: device, mimeTypes: [])
+            }
+            #expect(error?.category == .failed && error?.description.contains("scan the item again") == true)
+            return
+        }
+        let open = try await shelf.play(book, device: device, mimeTypes: [])
+        for (track, duration) in zip(open.item.tracks, durations) {
+            #expect(abs(track.duration.seconds - duration) < 0.01)
+        }
+    }
+
     @Test func anEpisode() async throws {
         let episode = try id("c50ec295-17b3-440b-83f6-c00f39becba7", "90d470d5-8764-4779-924d-96d6b717f215")
         let shelf = try client(transport("item-04-podcast-expanded", "play-03-episode"))
