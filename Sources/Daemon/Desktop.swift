@@ -1,6 +1,7 @@
 internal import Control
 internal import DBus
 internal import EventLoop
+internal import Folders
 internal import FoundationEssentials
 internal import GStreamer
 internal import Glibc
@@ -25,6 +26,13 @@ extension Service: @LoopActor PlayerFace {
     var mimeTypes: [String] { mediaTypes }
     var uriSchemes: [String] { Address.schemes }
     var identity: String { profile.name.map { "Dogear (\($0))" } ?? "Dogear" }
+    /// Also the name of what starts it. GNOME does that as its card is clicked: no other profile may answer.
+    var desktopEntry: String { profile.name == nil || hasDesktopFile ? profile.bus : "" }
+    static func isInDesktop(_ profile: Profile, _ environment: [String: String]) -> Bool {
+        Paths.shared(environment).contains { folder in
+            access(Paths.join(folder, "applications/\(profile.bus).desktop"), R_OK) == 0
+        }
+    }
     func quit() { onQuit() }
 
     func open(uri: String, _ reply: Reply) {

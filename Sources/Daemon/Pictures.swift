@@ -68,14 +68,10 @@ struct Pictures {
 
     init(environment: [String: String]) { own = Self.cover(environment) }
 
-    /// As the XDG Base Directory Specification has programs find what is installed.
     private static func cover(_ environment: [String: String]) -> String? {
-        let own = (try? Paths(environment: environment))?.data
-        let shared = environment["XDG_DATA_DIRS"] ?? "/usr/local/share:/usr/share"
-        let folders = [own].compactMap(\.self) + shared.split(separator: ":").map { "\($0)/dogear" }
-        return folders.map { $0 + "/cover.png" }.first { path in
+        Paths.shared(environment).map { Paths.join($0, "dogear/cover.png") }.first { path in
             // Budgie does not decode what is encoded in a url.
-            path.hasPrefix("/") && path.percentEncoded(keeping: "-./_") == path && access(path, R_OK) == 0
+            path.percentEncoded(keeping: "-./_") == path && access(path, R_OK) == 0
         }
     }
 }

@@ -31,7 +31,14 @@ public struct Paths: Hashable, Sendable {
     public var covers: String { "\(cache)/covers" }
     public var audio: String { "\(cache)/audio" }
 
-    private static func join(_ folder: String, _ name: String) -> String {
+    /// Where programs find what is installed for all of them: the listener's own folder, then the shared ones.
+    public static func shared(_ environment: [String: String]) -> [String] {
+        let own = (try? Paths(environment: environment, own: "").data).map { [$0] } ?? []
+        let others = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+        return (own + others.split(separator: ":").map(String.init)).filter { $0.hasPrefix("/") }
+    }
+
+    public static func join(_ folder: String, _ name: String) -> String {
         folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 }

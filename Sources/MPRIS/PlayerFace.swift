@@ -11,6 +11,8 @@ public protocol PlayerFace: AnyObject {
     var partPosition: BookTime { get }
     /// The player's name, for people.
     var identity: String { get }
+    /// What its desktop file is called, without the ending; empty: it has none.
+    var desktopEntry: String { get }
     var mimeTypes: [String] { get }
     /// What addresses begin with that can be opened, without the colon.
     var uriSchemes: [String] { get }
@@ -61,7 +63,7 @@ public let rootInterface = BusInterface<any PlayerFace>(
         .property("CanRaise", .bool, emits: .constant, get: { _ in .bool(false) }),
         .property("HasTrackList", .bool, emits: .constant, get: { _ in .bool(true) }),
         .property("Identity", .string, emits: .constant, get: { .string($0.identity) }),
-        .property("DesktopEntry", .string, emits: .constant, get: { _ in .string("org.dogear.Dogear") }),
+        .property("DesktopEntry", .string, emits: .constant, get: { .string($0.desktopEntry) }),
         .property("SupportedUriSchemes", .strings, emits: .constant, get: { .strings($0.uriSchemes) }),
         .property("SupportedMimeTypes", .strings, get: { .strings($0.mimeTypes) }),
     ])

@@ -89,10 +89,15 @@ public struct PlayerProperties: Sendable {
     /// presses it does not want less of it.
     public var playPause: Player.Event { status == .playing ? .pause(.listener) : .play }
 
-    /// Names of the properties in which this differs from what was shown before.
+    /// Names of the properties in which this differs from what was shown before. The status goes along with what some client
+    /// looks at only as it is told one: XFCE at what can be done, unless there is other metadata, and Cinnamon at the rate,
+    /// for it has a bar at 1 alone.
     public func changes(since old: PlayerProperties) -> [String] {
+        let isSame = isMade(of: old.made)
+        let can = (canGoNext, canGoPrevious, canPlay, canSeek)
+        let isUnseen = isSame && can != (old.canGoNext, old.canGoPrevious, old.canPlay, old.canSeek) || rate != old.rate
         var names: [String] = []
-        if status != old.status { names.append("PlaybackStatus") }
+        if status != old.status || isUnseen { names.append("PlaybackStatus") }
         if loop != old.loop { names.append("LoopStatus") }
         if rate != old.rate { names.append("Rate") }
         if isShuffled != old.isShuffled { names.append("Shuffle") }
@@ -102,7 +107,7 @@ public struct PlayerProperties: Sendable {
         if canPlay != old.canPlay { names += ["CanPlay", "CanPause"] }
         if canSeek != old.canSeek { names.append("CanSeek") }
         // Last: XFCE draws its menu anew at this, by what it has read until then.
-        if !isMade(of: old.made) { names.append("Metadata") }
+        if !isSame { names.append("Metadata") }
         return names
     }
 }

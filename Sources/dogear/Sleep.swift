@@ -24,8 +24,8 @@ struct SetSleep: DogearCommand {
 
             In the last seconds the sound fades (setting sleep.fade). Play, pause, next or previous then only say that you \
             are awake: they are not carried out but put the timer off, by 15 minutes (sleep.extend) or a chapter. Jumps, \
-            speed, volume and playing something else do both; stop stops. A minute before the end a notification offers \
-            the same.
+            speed, volume and playing something else do both; stop stops. A minute before the end, or half way \
+            where it is less than two minutes off, a notification offers the same.
 
             When the timer has ended your place is back where the sound began to fade (sleep.rewind); 'dogear undo' goes \
             to where it ended. An item that came to its end is finished, though; 'dogear undo' then goes back to where the \

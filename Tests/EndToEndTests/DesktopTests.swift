@@ -436,6 +436,9 @@ import Testing
             let second = try #require(names.first { $0.hasPrefix("\(Self.name).instance") })
             #expect(names.contains(Self.name))
             #expect(try await get(house, "", "Identity", of: second) as? String == "Dogear (kids)")
+            // A click on its card in GNOME must not start the other.
+            #expect(try await get(house, "", "DesktopEntry", of: second) as? String == "")
+            #expect(try await get(house, "", "DesktopEntry") as? String == "org.dogear.Dogear")
             #expect(FileManager.default.fileExists(atPath: "\(house.state)/profiles/kids/state.sqlite"))
             for wrong in [["--profile", "../x", "status"], ["--profile", "1", "status"], ["status", "--profile"]] {
                 #expect(try await house.run(Child.built("dogear"), wrong).code == 64, "\(wrong)")
@@ -445,6 +448,16 @@ import Testing
                 let names = try await house.run("busctl", ["--user", "--list", "--acquired"]).output
                 return names.contains("instance") || names.contains("kids") ? nil : true
             }
+            let folder = "\(try #require(house.environment["HOME"]))/.local/share/applications"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Sounds.write([], to: "\(folder)/org.dogear.Dogear.kids.desktop")
+            try await house.done("--profile", "kids", "status")
+            let third = try await eventually("the other again") {
+                try await house.run("busctl", ["--user", "--list", "--acquired"]).output
+                    .split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+                    .first { $0.hasPrefix("\(Self.name).instance") }
+            }
+            #expect(try await get(house, "", "DesktopEntry", of: third) as? String == "org.dogear.Dogear.kids")
             #expect(try await house.status().state == .playing)
         }
     }

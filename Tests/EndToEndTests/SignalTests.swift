@@ -49,7 +49,7 @@ import Testing
                     "--user", "set-property", "org.mpris.MediaPlayer2.dogear", "/org/mpris/MediaPlayer2", player,
                     "Rate", "d", "1.5",
                 ])
-            try await expect(["PropertiesChanged Rate", "Seeked"], "rate")
+            try await expect(["PropertiesChanged PlaybackStatus,Rate", "Seeked"], "rate")
             try await house.playerctl("play")
             try await house.status("playing") { $0.position > 35.3 }
             let begin = mark

@@ -132,7 +132,7 @@ private func rows(_ names: String...) -> TrackRows {
         _ = player.handle(.open(item("B"), at: .zero, play: true, rate: 2), at: start, engine: nil)
         #expect(changes() == [])
         _ = player.handle(.report(EngineReport(player.load, .ready(at: .zero))), at: start, engine: .zero)
-        #expect(changes() == ["Rate", "CanGoNext", "Metadata"])
+        #expect(changes() == ["PlaybackStatus", "Rate", "CanGoNext", "Metadata"])
         #expect(shown.status == .playing && shown.trackID == player.trackID)
     }
 
