@@ -82,7 +82,9 @@ actor AddressSource: Source {
                 }
                 break
             }
-            if (200..<300).contains(answer.status), answer.isText {
+            if answer.status == 204 {
+                problem = SourceError(.notFound, "\(place.host) has nothing there; check the address")
+            } else if (200..<300).contains(answer.status), answer.isText {
                 problem = SourceError(
                     .failed, "\(place.host) has a web page there; play the address of the audio itself")
             }

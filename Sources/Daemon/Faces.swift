@@ -4,6 +4,7 @@ internal import EventLoop
 internal import FoundationEssentials
 internal import Glibc
 internal import Listening
+internal import Store
 internal import Terminal
 
 extension Service: @LoopActor ControlFace {
@@ -26,6 +27,7 @@ extension Service: @LoopActor ControlFace {
             let isAlongQueue = number != before
             guard isAlongQueue || event == .toggle && player.wantsPlay else {
                 answered()
+                if command.isKept { return confirm(reply) }
                 if event == .next, !isDone, let why = whyNothingIsNext {
                     return reply.fail(ControlError(.notFound, "nothing is next: \(why)").busError)
                 }
@@ -55,6 +57,17 @@ extension Service: @LoopActor ControlFace {
             do throws(ControlError) { reply([.string(try await self.answer(command))]) } catch {
                 reply.fail(error.busError)
             }
+        }
+    }
+
+    /// Answers once what was chosen is written down.
+    private func confirm(_ reply: Reply) {
+        Task { @LoopActor in
+            do throws(StoreError) { try await store.posted() } catch {
+                let why = "it holds for now and cannot be kept: \(error)"
+                return reply.fail(ControlError(.failed, why).busError)
+            }
+            reply([.string(json(statusReport()))])
         }
     }
 
@@ -110,6 +123,14 @@ extension Service {
 }
 
 extension Command {
+    /// What it chooses holds for later too.
+    fileprivate var isKept: Bool {
+        switch self {
+        case .speed, .changeSpeed, .volume, .changeVolume: true
+        default: false
+        }
+    }
+
     fileprivate var needsNoItem: Bool {
         switch self {
         case .volume, .changeVolume: true

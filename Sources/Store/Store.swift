@@ -121,6 +121,12 @@ public final class Store: Sendable {
         try await onLine { try self.commit(entries) }
     }
 
+    /// Returns once everything posted before is written and survives the death of the process.
+    /// - Throws: if some of it cannot be, which stays held.
+    public func posted() async throws(StoreError) {
+        try await onLine { if !self.keeper.held.isEmpty, let failure = self.keeper.failure { throw failure } }
+    }
+
     /// Returns once everything given to the store before is on the disk.
     /// - Throws: if some of it still cannot be written, which stays held.
     public func flush() async throws(StoreError) {

@@ -144,6 +144,8 @@ import Testing
             try await house.status("further on") { $0.position > full.position + 1 }
             let doctor = try await house.dogear("doctor").output
             #expect(doctor.contains("no space left") && doctor.contains("✗ disk: no room for places"), "\(doctor)")
+            let speed = try await house.dogear("speed", "1.5")
+            #expect(speed.code == 1 && speed.errors.contains("cannot be kept: no space left"), "\(speed)")
             if isPaused {
                 try await house.done("seek", "7")
                 try await house.done("pause")
@@ -154,6 +156,7 @@ import Testing
             try await house.kill()
             let back = try await house.status()
             #expect(back.position >= free.position - 1.1, "\(free.position) became \(back.position)")
+            #expect(back.rate == 1.5)
             if isPaused { #expect(back.position < 30) }
         }
     }
