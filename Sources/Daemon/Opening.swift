@@ -351,7 +351,11 @@ extension Service {
         failure = nil
         (putOff, displaced) = (nil, nil)
         wanted = nil
-        remark = opened.remark.map { (opened.item.id, $0) }
+        let shorter = beginning.beyond.map {
+            "it is shorter than it was, and ends before \(TimeText.clock($0)), where you were; 'dogear undo' goes back there "
+                + "once it is as long again"
+        }
+        remark = (opened.remark ?? shorter).map { (opened.item.id, $0) }
         let begun = Place(
             item: item.id, position: place, duration: item.duration,
             updated: beginning.written ?? serverNow(of: item.id, at: time.now))

@@ -92,6 +92,8 @@ public struct Beginning: Hashable, Sendable {
     public private(set) var written: Int64?
     /// The listener asked for another place than where they stood.
     public private(set) var isChosen = false
+    /// Where the listener stood, beyond the end that the item has now; nil: within it.
+    public private(set) var beyond: BookTime?
     /// What was finished begins anew, and is finished until something of it is heard.
     public private(set) var startsOver = false
 
@@ -114,6 +116,7 @@ public struct Beginning: Hashable, Sendable {
         guard let winner = isOutdone ? server : journal, isOutdone || own == nil else {
             place = own ?? .zero
             if item.ends(before: place) {
+                beyond = place
                 place = item.reachable(item.duration)
                 add(from: own ?? .zero, to: place, .begin)
             }
@@ -133,11 +136,13 @@ public struct Beginning: Hashable, Sendable {
         // What lay at its path before has handed its place on; that may have been something else after all.
         if isOutdone, own == nil, journal == nil, item.id.source == "file" { add(from: .zero, to: mark, .begin) }
         if mark != place { add(from: mark, to: place, .begin) }
+        if isBeyond { beyond = mark }
     }
 
     /// The listener asked for another place.
     public mutating func move(to goal: BookTime) {
         add(from: place, to: goal, .begin)
+        beyond = nil
         if goal != place {
             written = nil
             (isChosen, startsOver) = (true, false)

@@ -163,10 +163,15 @@ private struct Ring {
         let far = Place(item: emma.id, position: .seconds(400), duration: .seconds(600), updated: 60_000)
         let here = Beginning(of: emma, server: nil, journal: far)
         #expect(here.place == .seconds(169.5) && here.steps == [step(400, 169.5, .begin)])
+        #expect(here.beyond == .seconds(400))
+        var chosen = here
+        chosen.move(to: .seconds(10))
+        #expect(chosen.beyond == nil)
         #expect(Beginning(of: emma, server: nil, journal: far, own: .seconds(400)).steps == here.steps)
         let there = Beginning(of: emma, server: far, journal: place(30, at: 1))
-        #expect(there.steps == [step(30, 400, .device), step(400, 169.5, .begin)])
-        #expect(Beginning(of: emma, server: nil, journal: place(180, at: 1)).steps == [], "at its end, as ever")
+        #expect(there.steps == [step(30, 400, .device), step(400, 169.5, .begin)] && there.beyond == .seconds(400))
+        let atEnd = Beginning(of: emma, server: nil, journal: place(180, at: 1))
+        #expect(atEnd.steps == [] && atEnd.beyond == nil, "at its end, as ever")
         let endless = Item(id: emma.id, kind: .book, title: "Emma", tracks: [])
         #expect(Beginning(of: endless, server: nil, journal: far).steps == [], "nobody knows where that ends")
     }
