@@ -178,8 +178,7 @@ let package = Package(
         // The daemon's machines and journal against the stand-in, under faults, in time turned by hand.
         tests(
             "FaultTests", "Catalogue", "Daemon", "Store", "Audiobookshelf", "Curl", "HTTP", "Listening", "EventLoop",
-            "SDBus",
-            "Folders", "Control", "StandIn", "TestSupport", logging),
+            "SDBus", "Folders", "Control", "StandIn", "TestSupport", logging),
         // The built program on real parts.
         tests(
             "EndToEndTests", "dogear", "Control", "DBus", "EventLoop", "Listening", "SDBus", "StandIn", "Store",

@@ -72,18 +72,32 @@ extension Service: @LoopActor ControlFace {
     }
 
     func login(_ request: LoginRequest, secrets pipe: Descriptor, _ reply: Reply) {
-        Task.detached {
-            var request = request
-            let bytes = readAll(pipe)
-            guard !request.address.isEmpty else {
-                return reply.fail(ControlError(.usage, "login needs the address of a server").busError)
+        // Each has a thread until its secrets have come.
+        let isReading =
+            readingSecrets < 4
+            && onOwnThread {
+                let bytes = readAll(pipe)
+                LoopActor.onLoop {
+                    self.readingSecrets -= 1
+                    self.login(request, secrets: bytes, reply)
+                }
             }
-            guard let secrets = try? JSONDecoder().decode(LoginSecrets.self, from: Data(bytes)) else {
-                return reply.fail(ControlError(.usage, "the secrets of the login could not be read").busError)
-            }
-            request.secrets = secrets
-            await self.perform(.login(request), reply)
+        guard isReading else {
+            return reply.fail(ControlError(.failed, "several logins are under way; try again in ten seconds").busError)
         }
+        readingSecrets += 1
+    }
+
+    private func login(_ request: LoginRequest, secrets bytes: [UInt8], _ reply: Reply) {
+        guard !request.address.isEmpty else {
+            return reply.fail(ControlError(.usage, "login needs the address of a server").busError)
+        }
+        var request = request
+        guard let secrets = try? JSONDecoder().decode(LoginSecrets.self, from: Data(bytes)) else {
+            return reply.fail(ControlError(.usage, "the secrets of the login could not be read").busError)
+        }
+        request.secrets = secrets
+        perform(.login(request), reply)
     }
 }
 

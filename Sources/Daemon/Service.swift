@@ -63,6 +63,8 @@ internal import Store
     }
     /// These are the last words.
     var isLeaving = false
+    /// Logins whose secrets have not come yet.
+    var readingSecrets = 0
     /// Those that wait for an answer which would be stale by then.
     var onNextOpening: [@LoopActor () -> Void] = []
     /// The computer and the desktop around the player.

@@ -205,9 +205,9 @@ internal import Store
         } catch {
             throw ControlError(error)
         }
-        do throws(StoreError) { try await store.write(.removeAccount(id: account.id)) } catch {
-            throw ControlError(.failed, "\(error)")
-        }
+        // Its secrets are gone: where the journal cannot be written now, it is as soon as it can.
+        store.post(.removeAccount(id: account.id))
+        try? await store.posted()
         accounts.removeAll { $0.id == account.id }
         clients[account.id] = nil
         vaultTrouble = nil
