@@ -55,8 +55,8 @@ extension ShelfError: CustomStringConvertible {
             "cannot reach \(server): \(reason); check the network and the address. Listening time is kept and sent later"
         case .certificate(let server, let reason):
             """
-            the certificate of \(server) is not trusted: \(reason); if the server has an authority of its own, log in \
-            with --ca FILE
+            the certificate of \(server) is not trusted: \(reason); have it mended there or, if the server has an \
+            authority of its own, log in with --ca FILE
             """
         case .noEncryption(let server, let reason):
             """

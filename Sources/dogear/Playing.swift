@@ -149,12 +149,12 @@ struct Seek: DogearCommand {
         abstract: "Jump forward, back, or to a place.",
         discussion: """
             Example:
-              dogear seek +30          half a minute forward
-              dogear seek -1:00        a minute back
-              dogear seek 1:02:03      to that place in the whole book
+              dogear seek +30          # half a minute forward
+              dogear seek -1:00        # a minute back
+              dogear seek 1:02:03      # to that place in the whole book
               dogear seek 50%
               dogear seek chapter:7
-              dogear seek bookmark:2   as 'dogear bookmarks' lists them
+              dogear seek bookmark:2   # as 'dogear bookmarks' lists them
             """)
 
     @Argument(help: "+30, -1:00, 12:30, 1h30m, 50%, chapter:7 or bookmark:2.", completion: .place)

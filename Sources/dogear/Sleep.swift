@@ -10,12 +10,12 @@ struct SetSleep: DogearCommand {
         discussion: """
             Example:
               dogear sleep 30m
-              dogear sleep chapter       at the end of this chapter
-              dogear sleep chapter:3     at the end of the second one after it
+              dogear sleep chapter       # at the end of this chapter
+              dogear sleep chapter:3     # at the end of the second one after it
               dogear sleep item
-              dogear sleep +10m          ten minutes later than it would
+              dogear sleep +10m          # ten minutes later than it would
               dogear sleep off
-              dogear sleep               how long is left
+              dogear sleep               # how long is left
 
             Only time of listening counts: the timer stands still in a pause, and goes on with whatever plays next. After \
             'chapter' or 'item', +TIME ends so long after that end; without a timer it sets one. After a jump the chapter \
