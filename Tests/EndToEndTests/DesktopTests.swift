@@ -30,6 +30,12 @@ import Testing
         return try #require(value?["data"], "\(answer)")
     }
 
+    /// Names on the session bus.
+    private func acquired(_ house: House) async throws -> [String] {
+        try await house.run("busctl", ["--user", "--list", "--acquired"]).output
+            .split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
     private func tracks(_ house: House) async throws -> [String] {
         try #require(try await get(house, ".TrackList", "Tracks") as? [String])
     }
@@ -430,8 +436,7 @@ import Testing
                 Child.built("dogear"), ["status"],
                 environment: house.environment.merging(["DOGEAR_PROFILE": "kids"]) { $1 })
             #expect(kids.output.hasPrefix("Paused") && kids.output.contains("B"))
-            let names = try await house.run("busctl", ["--user", "--list", "--acquired"]).output
-                .split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+            let names = try await acquired(house)
             #expect(names.contains("org.dogear.Dogear") && names.contains("org.dogear.Dogear.kids"))
             let second = try #require(names.first { $0.hasPrefix("\(Self.name).instance") })
             #expect(names.contains(Self.name))
@@ -453,9 +458,7 @@ import Testing
             try Sounds.write([], to: "\(folder)/org.dogear.Dogear.kids.desktop")
             try await house.done("--profile", "kids", "status")
             let third = try await eventually("the other again") {
-                try await house.run("busctl", ["--user", "--list", "--acquired"]).output
-                    .split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
-                    .first { $0.hasPrefix("\(Self.name).instance") }
+                try await acquired(house).first { $0.hasPrefix("\(Self.name).instance") }
             }
             #expect(try await get(house, "", "DesktopEntry", of: third) as? String == "org.dogear.Dogear.kids")
             #expect(try await house.status().state == .playing)

@@ -22,6 +22,11 @@ import Testing
         await rig.end()
     }
 
+    /// How far who follows the signals is ahead of what is heard; seconds.
+    @LoopActor func gap(_ service: Service) -> Double {
+        (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
+    }
+
     @LoopActor func choose(_ what: Thing, _ service: Service) {
         Task { @LoopActor in _ = try? await service.answer(.play(what: what.id, at: "")) }
     }
@@ -161,22 +166,19 @@ import Testing
         async throws
     {
         try await listening { rig, service in
-            @LoopActor func gap() -> Double {
-                (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
-            }
-            #expect(abs(gap()) < 0.001)
+            #expect(abs(gap(service)) < 0.001)
             rig.life.engine.slip(by: .seconds(slip))
-            #expect(abs(gap() - slip) < 0.001)
+            #expect(abs(gap(service) - slip) < 0.001)
             await rig.pass(1.1)
             // Less than what may be off is not worth a signal.
-            #expect(abs(gap() - (slip > 0.05 ? 0 : slip)) < 0.001)
+            #expect(abs(gap(service) - (slip > 0.05 ? 0 : slip)) < 0.001)
             service.send(.rate(1.5))
             service.send(.pause(.listener))
             await rig.pass(3)
-            #expect(abs(gap()) < 0.001)
+            #expect(abs(gap(service)) < 0.001)
             service.send(.play)
             await rig.pass(7)
-            #expect(abs(gap()) < 0.001 && service.player.phase == .playing)
+            #expect(abs(gap(service)) < 0.001 && service.player.phase == .playing)
         }
     }
 
@@ -186,9 +188,6 @@ import Testing
     {
         let (rate, isStream) = how
         try await listening { rig, service in
-            @LoopActor func gap() -> Double {
-                (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
-            }
             service.send(.rate(rate))
             await rig.pass(0.1)
             service.send(.seek(to: service.position + .seconds(60)))
@@ -196,19 +195,19 @@ import Testing
             if isStream { rig.life.engine.starve(true) } else { rig.life.engine.stand() }
             for _ in 1...9 {
                 await rig.pass(0.1)
-                #expect(abs(gap()) <= 0.05)
+                #expect(abs(gap(service)) <= 0.05)
             }
             #expect(service.shown.status == .playing)
             if isLong {
                 for _ in 1...40 {
                     await rig.pass(0.1)
-                    #expect(abs(gap()) <= 0.05)
+                    #expect(abs(gap(service)) <= 0.05)
                 }
                 #expect(service.shown.status == .paused)
             }
             if isStream { rig.life.engine.starve(false) } else { rig.life.engine.settle() }
             await rig.pass(isLong ? 1.25 : 0.25)
-            #expect(service.shown.status == .playing && abs(gap()) < (isLong ? 0.05 : 0.001))
+            #expect(service.shown.status == .playing && abs(gap(service)) < (isLong ? 0.05 : 0.001))
         }
     }
 
@@ -219,8 +218,7 @@ import Testing
             rig.life.engine.slip(by: .seconds(0.8))
             service.send(event)
             #expect(service.player.phase != .playing)
-            #expect(
-                abs((service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds) < 0.001)
+            #expect(abs(gap(service)) < 0.001)
         }
     }
 
@@ -232,8 +230,7 @@ import Testing
             await rig.pass(0.1)
             service.send(.seek(to: service.position + .seconds(60)))
             await rig.pass(0.1)
-            let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
-            #expect(abs(gap - (rate == 3 ? 0 : 0.04)) < 0.001)
+            #expect(abs(gap(service) - (rate == 3 ? 0 : 0.04)) < 0.001)
         }
     }
 
@@ -245,8 +242,7 @@ import Testing
             rig.life.engine.begin(after: .seconds(0.015))
             service.send(.rate(rate))
             await rig.pass(0.1)
-            let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
-            #expect(abs(gap) < 0.001)
+            #expect(abs(gap(service)) < 0.001)
         }
     }
 
@@ -262,8 +258,7 @@ import Testing
             service.send(.play)
             await rig.pass(0.2)
             #expect(service.player.phase == .playing)
-            let gap = (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
-            #expect(abs(gap - (rate == 1 ? 0.03 : 0)) < 0.001)
+            #expect(abs(gap(service) - (rate == 1 ? 0.03 : 0)) < 0.001)
         }
     }
 
@@ -276,13 +271,10 @@ import Testing
             await rig.pass(0.05)
             service.send(.toggle)
             await rig.pass(0.15)
-            @LoopActor func gap() -> Double {
-                (service.followed.place(at: service.time.now.monotonic) - service.partPosition).seconds
-            }
-            #expect(abs(gap()) < 0.001)
+            #expect(abs(gap(service)) < 0.001)
             rig.life.engine.slip(by: .seconds(slip))
             await rig.pass(0.08)
-            #expect(abs(gap()) < 0.001)
+            #expect(abs(gap(service)) < 0.001)
             // Nobody looks for longer than it may take: from then on the tick does, once a second.
             await rig.pass(2)
             #expect(service.settling == nil)
@@ -302,8 +294,7 @@ import Testing
             var most = 0.0
             for _ in 1...80 {
                 await rig.pass(0.01)
-                let place = service.followed.place(at: service.time.now.monotonic)
-                most = max(most, abs((place - service.partPosition).seconds))
+                most = max(most, abs(gap(service)))
             }
             #expect(service.shown.status == .playing && most < 0.051, "\(most)")
         }
