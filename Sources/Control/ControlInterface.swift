@@ -1,4 +1,5 @@
 public import DBus
+internal import Listening
 
 /// Who carries out commands: the daemon, on the Loop.
 public protocol ControlFace: AnyObject {
@@ -40,7 +41,7 @@ public let controlInterface = BusInterface<any ControlFace>(
         command("Next") { _ in .next },
         command("Previous") { _ in .previous },
         command("Seek", ["Jump": .string]) { .seek(try $0[0].string()) },
-        command("Speed", ["Rate": .double]) { .speed(try number($0[0], within: 0.5...3, "speed")) },
+        command("Speed", ["Rate": .double]) { .speed(try number($0[0], within: Player.rates, "speed")) },
         command("ChangeSpeed", ["By": .double]) {
             .changeSpeed(by: try number($0[0], within: -3...3, "change of speed"))
         },

@@ -11,9 +11,7 @@ extension Service {
     // MARK: Commands
 
     func makeBookmark(_ title: String) async throws(ControlError) -> BookmarkReport {
-        guard let item = player.item else {
-            throw Sentences.nothingLoaded
-        }
+        let item = try loadedItem()
         let wanted = title.isEmpty ? nil : try named(title)
         let place = Bookmark.time(at: position)
         let present = try await stored { () throws(StoreError) in try await self.store.bookmarks(of: item.id) }

@@ -153,9 +153,7 @@ extension Service {
         guard let jump = try parsed(text) else {
             throw ControlError(.usage, "seek needs a place: +30, 12:05, 50%, chapter:7, bookmark:2")
         }
-        guard let item = player.item else {
-            throw Sentences.nothingLoaded
-        }
+        let item = try loadedItem()
         try await move(jump, in: item, .seek)
         return json(statusReport())
     }
@@ -328,6 +326,11 @@ extension Service {
         throw ControlError(
             .failed,
             "\(what) not reached \(account.server) yet and would be lost; see 'dogear sync', or use --force")
+    }
+
+    func loadedItem() throws(ControlError) -> Item {
+        guard let item = player.item else { throw Sentences.nothingLoaded }
+        return item
     }
 }
 

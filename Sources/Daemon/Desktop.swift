@@ -26,14 +26,16 @@ extension Service: @LoopActor PlayerFace {
     var mimeTypes: [String] { mediaTypes }
     var uriSchemes: [String] { Address.schemes }
     var identity: String { profile.name.map { "Dogear (\($0))" } ?? "Dogear" }
-    /// Also the name of what starts it. GNOME does that as its card is clicked: no other profile may answer.
-    var desktopEntry: String { profile.name == nil || hasDesktopFile ? profile.bus : "" }
-    static func isInDesktop(_ profile: Profile, _ environment: [String: String]) -> Bool {
-        Paths.shared(environment).contains { folder in
-            access(Paths.join(folder, "applications/\(profile.bus).desktop"), R_OK) == 0
-        }
-    }
     func quit() { onQuit() }
+
+    static func desktopEntry(of profile: Profile, _ environment: [String: String]) -> String {
+        let isThere =
+            profile.name == nil
+            || Paths.shared(environment).contains { folder in
+                access(Paths.join(folder, "applications/\(profile.bus).desktop"), R_OK) == 0
+            }
+        return isThere ? profile.bus : ""
+    }
 
     func open(uri: String, _ reply: Reply) {
         wishes += 1

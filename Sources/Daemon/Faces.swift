@@ -17,8 +17,7 @@ extension Service: @LoopActor ControlFace {
         if isLeaving, command != .status { return reply.fail(ControlError(Self.quit).busError) }
         if let event = event(of: command) {
             guard player.item != nil || finding != nil || command.needsNoItem else {
-                return reply.fail(
-                    Sentences.nothingLoaded.busError)
+                return reply.fail(Sentences.nothingLoaded.busError)
             }
             let before = goings
             willAnswer()

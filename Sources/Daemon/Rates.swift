@@ -26,9 +26,7 @@ extension Service {
     }
 
     func forgetSpeed() async throws(ControlError) -> StatusReport {
-        guard let item = player.item else {
-            throw Sentences.nothingLoaded
-        }
+        let item = try loadedItem()
         do throws(StoreError) { try await store.write(item.rateKeys.map { .rate($0, nil) }) } catch {
             throw ControlError(.failed, "\(error)")
         }

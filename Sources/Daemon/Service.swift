@@ -22,8 +22,8 @@ internal import Store
     let paths: Paths
     let environment: [String: String]
     let profile: Profile
-    /// It is in the menus of the desktop.
-    let hasDesktopFile: Bool
+    /// Also the name of what starts it. GNOME does that as its card is clicked: no other profile may answer.
+    let desktopEntry: String
     /// Playing, and a command that can do without, do not wait longer than this for a server.
     let patience: BookTime
     /// Who has waited so long is told that it may take longer, or wants something else.
@@ -193,7 +193,7 @@ internal import Store
         self.environment = environment
         pictures = Pictures(environment: environment)
         self.profile = profile
-        hasDesktopFile = Self.isInDesktop(profile, environment)
+        desktopEntry = Self.desktopEntry(of: profile, environment)
         patience =
             environment["DOGEAR_PATIENCE"].flatMap(Double.init).map { .seconds($0.clamped(to: 0...3600)) }
             ?? .seconds(0.7)

@@ -33,9 +33,7 @@ extension Service {
         case .set(.time), .extend, .prolong, .off: return
         case .set(.chapters), .set(.item): break
         }
-        guard let item = player.item else {
-            throw Sentences.nothingLoaded
-        }
+        let item = try loadedItem()
         if case .set(.chapters) = wish, item.chapters.isEmpty {
             throw ControlError(
                 .usage, "'\(item.title)' has no chapters; write 'dogear sleep item' for its end, or a time such as 30m")
