@@ -62,8 +62,9 @@ extension ShelfClient {
             "deviceInfo": device.json, "supportedMimeTypes": .array(mimeTypes.map { .string($0) }),
             "mediaPlayer": "dogear", "forceDirectPlay": false, "forceTranscode": false,
         ]
-        let call = Call.play(id, body: body)
+        let (call, sent) = (Call.play(id, body: body), now())
         let answer = try PlayPayload(await json(call), call.endpoint)
+        if let opened = answer.opened { observe(stamp: opened, sent: sent) }
         guard !answer.tracks.isEmpty else {
             throw .notPlayable(reason: "'\(source.metadata.title)' has no audio on the server")
         }
@@ -186,6 +187,8 @@ struct PlayPayload: Sendable {
     }
 
     let id: String
+    /// Milliseconds since 1970, by the server's clock.
+    let opened: Int64?
     let place: BookTime
     let duration: BookTime
     /// `playMethod` 2: the only track is an HLS playlist.
@@ -199,6 +202,7 @@ struct PlayPayload: Sendable {
             throw .missing(field: "audioTracks", endpoint: endpoint)
         }
         self.id = id
+        opened = json["startedAt"].integer
         place = max(.zero, .seconds(json["currentTime"].number ?? json["startTime"].number ?? 0))
         duration = max(.zero, .seconds(json["duration"].number ?? 0))
         chapters = Chapter.list(json["chapters"])

@@ -80,7 +80,7 @@ public actor ShelfClient {
         report: @escaping @Sendable (ShelfReport) -> Void = { _ in }
     ) throws(ShelfError) {
         self.account = account
-        clock = ServerClock(offset: account.clockOffset)
+        clock = ServerClock(of: account)
         server = try ServerAddress(account.server)
         self.transport = transport
         self.vault = vault
@@ -89,6 +89,9 @@ public actor ShelfClient {
         self.report = report
         isLegacy = account.login != .tokens
     }
+
+    /// - Parameter stamp: what the server noted since then, in milliseconds since 1970 by its own clock.
+    func observe(stamp: Int64, sent: Moment) { clock.observe(stamp: stamp, sent: sent, received: now()) }
 
     /// Milliseconds since 1970 by the server's clock.
     var serverNow: Int64 { clock.now(at: now()) }

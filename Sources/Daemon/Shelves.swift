@@ -61,7 +61,7 @@ internal import Store
         do throws(StoreError) { accounts = try await store.accounts() } catch {
             log.error("the accounts could not be read", metadata: ["why": "\(error)"])
         }
-        for account in accounts { clocks[account.id] = ServerClock(offset: account.clockOffset) }
+        for account in accounts { clocks[account.id] = ServerClock(of: account) }
     }
 
     var hasAccounts: Bool { !accounts.isEmpty }
@@ -162,7 +162,7 @@ internal import Store
 
     private func adopt(_ account: Account) async throws(ShelfError) {
         var account = account
-        account.clockOffset = clocks[account.id]?.offset(at: time.now) ?? 0
+        if let clock = clocks[account.id] { account.note(clock, at: time.now) }
         // Its login is over, whatever becomes of this: the next one reads the vault.
         let former = clients.removeValue(forKey: account.id)
         do throws(StoreError) { try await store.write(.account(account)) } catch {
@@ -276,11 +276,9 @@ internal import Store
         // That of another login, which has not been answered yet, knows less.
         if clock.isTold { clocks[id] = clock }
         listener?(id)
-        let offset = clock.offset(at: time.now)
-        guard let index = accounts.firstIndex(where: { $0.id == id }),
-            abs(accounts[index].clockOffset - offset) > Place.clockTolerance / 2
+        guard let index = accounts.firstIndex(where: { $0.id == id }), clock.isNews(to: accounts[index], at: time.now)
         else { return }
-        accounts[index].clockOffset = offset
+        accounts[index].note(clock, at: time.now)
         store.post(.account(accounts[index]))
     }
 

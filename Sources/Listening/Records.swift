@@ -184,10 +184,14 @@ public struct Account: Hashable, Sendable {
     /// Milliseconds to add to this computer's clock to have the server's, as last heard: what is said before the server
     /// answers again goes under its time too.
     public var clockOffset: Int64
+    /// Milliseconds to add to what the `Date` headers of its answers say to have what it stamps itself: between the two there
+    /// may be a proxy with another clock.
+    public var headerLag: Int64
 
     public init(
         id: String, server: String, user: String, login: Login, serverVersion: String? = nil, hasHeaders: Bool = false,
-        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0
+        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0,
+        headerLag: Int64 = 0
     ) {
         self.id = id
         self.server = server
@@ -198,6 +202,7 @@ public struct Account: Hashable, Sendable {
         self.caFile = caFile
         self.isSignedOut = isSignedOut
         self.clockOffset = clockOffset
+        self.headerLag = headerLag
     }
 }
 

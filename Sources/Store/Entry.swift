@@ -142,15 +142,18 @@ public enum Entry: Hashable, Sendable {
     private static func write(_ account: Account, to db: Database) throws {
         try db.run(
             """
-            INSERT INTO accounts (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut, clockOffset)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO accounts
+                (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut, clockOffset, headerLag)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET server = excluded.server, user = excluded.user, login = excluded.login,
                 serverVersion = excluded.serverVersion, hasHeaders = excluded.hasHeaders, caFile = excluded.caFile,
-                isSignedOut = excluded.isSignedOut, clockOffset = excluded.clockOffset, isRemoved = 0
+                isSignedOut = excluded.isSignedOut, clockOffset = excluded.clockOffset,
+                headerLag = excluded.headerLag, isRemoved = 0
             """,
             [
                 account.id, account.server, account.user, account.login.rawValue, account.serverVersion,
                 account.hasHeaders, account.caFile, account.isSignedOut, account.clockOffset,
+                account.headerLag,
             ])
     }
 

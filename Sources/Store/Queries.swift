@@ -297,7 +297,7 @@ extension Account {
         self.init(
             id: id, server: server, user: user, login: login, serverVersion: row.text("serverVersion"),
             hasHeaders: row.flag("hasHeaders"), caFile: row.text("caFile"), isSignedOut: row.flag("isSignedOut"),
-            clockOffset: row.number("clockOffset"))
+            clockOffset: row.number("clockOffset"), headerLag: row.number("headerLag"))
     }
 }
 

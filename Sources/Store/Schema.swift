@@ -15,6 +15,7 @@ enum Schema {
         migrator.registerMigration("v6") { try $0.execute(sql: v6) }
         migrator.registerMigration("v7") { try $0.execute(sql: v7) }
         migrator.registerMigration("v8") { try $0.execute(sql: v8) }
+        migrator.registerMigration("v9") { try $0.execute(sql: v9) }
         return migrator
     }()
 
@@ -108,6 +109,9 @@ enum Schema {
 
     /// A place may be where another device left the item: not where the listener left it here.
     private static let v8 = "ALTER TABLE places ADD COLUMN isServers INTEGER NOT NULL DEFAULT 0"
+
+    /// A server's stamps and the headers of its answers may go by different clocks.
+    private static let v9 = "ALTER TABLE accounts ADD COLUMN headerLag INTEGER NOT NULL DEFAULT 0"
 
     /// What the history holds at most.
     static let historyRows = 5000

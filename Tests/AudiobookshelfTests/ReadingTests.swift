@@ -100,6 +100,44 @@ import Testing
         #expect(abs(clock.offset(at: at(1_795_223_630_000)) - 3_600_000) < 1000)
     }
 
+    /// What the answers are dated by may be the clock of a proxy.
+    @Test func whatTheServerStampsItselfCounts() {
+        var clock = ServerClock()
+        let sent: Int64 = 1_795_223_621_400
+        func hear(_ second: Int) {
+            clock.observe(
+                HTTPResponse(status: 200, headers: [HTTPHeader("Date", "Sat, 21 Nov 2026 01:13:\(second) GMT")]),
+                sent: at(sent), received: at(sent + 100))
+        }
+        hear(41)
+        clock.observe(stamp: sent + 20_050, sent: at(sent), received: at(sent + 100))
+        #expect(abs(clock.offset(at: at(sent)) - 20_000) <= 50)
+        hear(41)
+        #expect(abs(clock.offset(at: at(sent)) - 20_000) < 600, "a header takes nothing of it away")
+        // The proxy's was set right.
+        hear(51)
+        clock.observe(stamp: sent + 20_050, sent: at(sent), received: at(sent + 100))
+        hear(51)
+        #expect(abs(clock.offset(at: at(sent)) - 20_000) < 600)
+        for nonsense in [-1, .max, .min] as [Int64] {
+            clock.observe(stamp: nonsense, sent: at(sent), received: at(sent + 100))
+        }
+        clock.observe(stamp: sent, sent: at(sent), received: at(sent + 20_000))
+        #expect(abs(clock.offset(at: at(sent)) - 20_000) < 600, "what takes so long says nothing")
+        var first = ServerClock()
+        first.observe(stamp: sent + 20_050, sent: at(sent), received: at(sent + 100))
+        #expect(abs(first.offset(at: at(sent)) - 20_000) <= 50 && first.isTold)
+        // The next run hears a header first.
+        var account = Account(id: "a", server: "https://shelf.example", user: "lena", login: .tokens)
+        #expect(clock.isNews(to: account, at: at(sent)))
+        account.note(clock, at: at(sent))
+        #expect(!clock.isNews(to: account, at: at(sent)))
+        clock = ServerClock(of: account)
+        #expect(abs(clock.offset(at: at(sent)) - 20_000) < 600)
+        hear(51)
+        #expect(abs(clock.offset(at: at(sent)) - 20_000) < 1100)
+    }
+
     @Test func tokenTimes() {
         let times = TokenTimes(token("x", issued: 1000, seconds: 3600))
         #expect(times?.expires == 4600 && times?.issued == 1000 && times?.margin == 60_000)

@@ -34,4 +34,31 @@ import Testing
         #expect((500..<510).contains(service.position.seconds), "\(service.position)")
         await rig.end()
     }
+
+    /// A proxy dates the answers by a clock of its own. Another device goes on a moment after this one has paused.
+    @LoopActor @Test(arguments: [20_000, -20_000] as [Int64]) func aProxysClockKeepsNoOtherDevicesPlaceAway(
+        _ ahead: Int64
+    )
+        async throws
+    {
+        let rig = try Rig(seed: 1, headersAhead: ahead)
+        let book = Thing.all[1]
+        try await rig.begin()
+        let service = rig.service
+        await rig.answered(within: 15) { _ = try? await service.answer(.play(what: book.id, at: "")) }
+        await rig.pass(35)
+        service.send(.pause(.listener))
+        await rig.settle()
+        await rig.pass(6)
+        let ours = try #require(rig.upstream.place(of: book))
+        #expect(abs(ours.position - service.position.seconds) < 1)
+        try await rig.kill()
+        rig.upstream.write(book, place: 500, finished: false)
+        await rig.pass(30)
+        let again = rig.service
+        await rig.answered(within: 15) { _ = try? await again.answer(.play(what: book.id, at: "")) }
+        await rig.pass(2)
+        #expect((500..<510).contains(again.position.seconds), "\(again.position)")
+        await rig.end()
+    }
 }

@@ -103,13 +103,17 @@ import TestSupport
         weak var service: Service?
     }
 
-    /// - Parameter seed: of all that is left to chance in the daemon.
-    init(seed: UInt64) throws {
+    /// - Parameters:
+    ///   - seed: of all that is left to chance in the daemon.
+    ///   - headersAhead: see ``Upstream``; nil: as the seed says.
+    init(seed: UInt64, headersAhead: Int64? = nil) throws {
         numbers = Locked(SeededNumbers(seed: seed))
         isLive = seed % 2 == 0
         let sky = Sky()
         self.sky = sky
-        let upstream = Upstream(now: Self.start)
+        let aheads: [Int64] = [-60_000, -8000, 5000, 25_000, 3_600_000]
+        let ahead = seed % 10 == 8 ? aheads[Int(seed / 10 % 5)] : 0
+        let upstream = Upstream(now: Self.start, headersAhead: headersAhead ?? ahead)
         self.upstream = upstream
         let time = FakeTime(start: Self.start) { now in upstream.set(now: now.wall + sky.skew) }
         self.time = time

@@ -23,9 +23,13 @@ final class Upstream: Sendable {
     static let password = "correct horse"
     private let server: StandInServer
     private let clock: StandInClock
+    private let headersAhead: Int64
 
-    /// - Parameter now: milliseconds since 1970.
-    init(now: Int64) {
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - headersAhead: what a proxy's clock, by which the answers are dated, is ahead of the server's; milliseconds.
+    init(now: Int64, headersAhead: Int64 = 0) {
+        self.headersAhead = headersAhead
         clock = StandInClock(milliseconds: Int(now))
         var configuration = StandInConfiguration(
             users: [StandInUser(name: Self.user, password: Self.password)], libraries: Self.libraries, clock: clock)
@@ -48,7 +52,7 @@ final class Upstream: Sendable {
         case .file, .segment, .poll, .webSocket: break
         }
         var lines = answer.headers
-        lines.append(("Date", HTTPDate.text(milliseconds: clock.now)))
+        lines.append(("Date", HTTPDate.text(milliseconds: clock.now + Int(headersAhead))))
         return Answer(status: answer.status, headers: lines, body: bytes)
     }
 

@@ -55,6 +55,7 @@ import Testing
                 #expect(queue.line.map(\.item.title) == ["Edda", "Kalevala", "Saga"] && queue.isUnderWay)
                 #expect(queue.previous?.item.title == "Edda" && queue.present?.playlist == "latest")
             }
+            #expect(try await store.accounts().map(\.headerLag) == [version < "v9" ? 0 : 20_000])
             #expect(try await store.borrowed().count == (version < "v8" ? 0 : 1))
             #expect(try await store.formerAccounts().map(\.user) == (version < "v6" ? [] : ["max"]))
             // And written as today's.
