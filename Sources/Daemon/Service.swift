@@ -24,115 +24,26 @@ internal import Store
     let profile: Profile
     /// Also the name of what starts it. GNOME does that as its card is clicked: no other profile may answer.
     let desktopEntry: String
+    let time: any Timekeeper
+    let spread: @Sendable () -> Double
     /// Playing, and a command that can do without, do not wait longer than this for a server.
     let patience: BookTime
     /// Who has waited so long is told that it may take longer, or wants something else.
     var longWait: BookTime { .seconds(patience.seconds * 12) }
-    let time: any Timekeeper
-    let spread: @Sendable () -> Double
+    /// When this run began: microseconds, monotonic.
+    let began: Int64
+    let onQuit: @LoopActor () -> Void
     let log = Logger(label: "Daemon")
+
+    // MARK: The machines, and what works beside them
 
     private(set) var player: Player
     /// Changed by ``sync(_:)``, which carries out what comes of it.
     var sync = Sync()
-    private(set) var shown = PlayerProperties(of: Player())
-    /// Whether the journal has it as stopped.
-    var keptStopped: Bool?
-    private var lastSeeked: Int64 = -1
-    private(set) var followed = Followed()
-    /// Calls that wait until what they opened plays or could not.
-    var waiters: [Waiter] = []
-    /// The journal has been read; what was asked before that waits here.
-    var isRestored = false
-    var early: [@LoopActor () -> Void] = []
-    /// Why the last opening failed, for those who wait for it.
-    var failure: ControlError?
-    /// What could not be opened last.
-    var wanted: ItemID?
-    /// Counts what the listener asks to play, and each stop: who is still looking for what earlier words mean is too late.
-    var wishes = 0
-    /// Whose speed that of the present item is: an id of ``Item/rateKeys``; nil: the default.
-    var rateKey: ItemID?
-    /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
-    var opening = 0 {
-        didSet {
-            let waiting = onNextOpening
-            onNextOpening = []
-            for body in waiting { body() }
-        }
-    }
-    /// These are the last words.
-    var isLeaving = false
-    /// Logins whose secrets have not come yet.
-    var readingSecrets = 0
-    /// Those that wait for an answer which would be stale by then.
-    var onNextOpening: [@LoopActor () -> Void] = []
-    /// The computer and the desktop around the player.
-    var surroundings: Surroundings?
-    var notices: Notices?
-    /// Told to the listener until it is over: a journal that cannot be written.
-    var trouble: String?
-    /// Told as long as this run lasts: a journal that had to be begun anew.
-    var notice: String?
-    /// What a source had to say of the present item.
-    var remark: (item: ItemID, text: String)?
     /// What plays next; changed by ``line(_:)``.
     var queue = Queue()
-    /// It is what the journal had, or has become of that: one that could not be read must not be written over.
-    var isQueueKnown = false
-    /// How often it was emptied by hand: what was being added then is not wanted any more.
-    var clearings = 0
-    /// Ends once the last track that was to be added is, or could not be, and all before it.
-    var added: AsyncStream<Never>?
-    /// What can be played here; empty until GStreamer has said.
-    var mediaTypes: [String] = []
-    /// What the desktop was told of lists.
-    var lists = Lists()
-    var pictures: Pictures
     /// What was listened to, for the history.
     var diary = Diary()
-    /// Counts what a server was told of bookmarks: what it said before that is out of date.
-    var bookmarkChanges = 0
-    /// What is being found and opened.
-    var finding: Finding?
-    /// What the player would have done by itself, had the listener not asked for something that is on its way: done if that
-    /// cannot be played.
-    var putOff: Player.Effect?
-    /// Where the queue was on its way to when something from outside it was asked for: gone on with if that cannot be
-    /// played.
-    var displaced: Heading?
-    /// Where the queue is on its way to, until that plays or cannot.
-    var heading: Heading?
-    /// The opening that what was there before goes on behind, if it fails.
-    var retreat: Int?
-    var going: Task<Void, Never>?
-    /// Counts those: a later one makes an earlier one stale.
-    var goings = 0
-    /// The last of them that gave way to something from outside the queue.
-    var overtaken = 0
-    /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
-    /// plays or the queue changes.
-    var queueTrouble: String?
-    /// Commands to play or move that are being answered: who asked is told what goes wrong.
-    var answering = 0
-    /// Of these, how many are told by a notice alone, in the end.
-    var choosing = 0
-    /// What this run began with.
-    var starter = Starter.unknown
-    /// When it did: microseconds, monotonic.
-    let began: Int64
-
-    enum Starter {
-        case unknown
-        /// Typing into it asks all programs that can be asked, by which the bus starts them. Keys are not meant for us then.
-        case launcher
-        case listener
-    }
-
-    /// Of the queue's entries the one that could not be played last.
-    var stuck: Queue.Key?
-    /// Taken out of the queue while it was the present one.
-    var leaving: Queue.Key?
     /// What can be gone on with.
     let begun: Begun
     let live: LiveUpdates
@@ -146,34 +57,142 @@ internal import Store
             }
         }
     }
+    /// The computer and the desktop around the player.
+    var surroundings: Surroundings?
+    var notices: Notices?
+    let drains = Drains()
+    /// What can be played here; empty until GStreamer has said.
+    var mediaTypes: [String] = []
+    private var playerTimer: LoopTimer?
+    var syncTimer: LoopTimer?
+    var syncDeadline: Int64?
+    /// See ``today(at:)``.
+    var today: (minute: Int64, day: Day)?
+
+    // MARK: Beginning and end
+
+    /// The journal has been read; what was asked before that waits here.
+    var isRestored = false
+    var early: [@LoopActor () -> Void] = []
+    /// What this run began with.
+    var starter = Starter.unknown
+    /// These are the last words.
+    var isLeaving = false
+    /// Logins whose secrets have not come yet.
+    var readingSecrets = 0
+
+    // MARK: What is on its way
+
+    /// Numbers each wish to open something: a later one makes an earlier one's answer stale.
+    var opening = 0 {
+        didSet {
+            let waiting = onNextOpening
+            onNextOpening = []
+            for body in waiting { body() }
+        }
+    }
+    /// Those that wait for an answer which would be stale by then.
+    var onNextOpening: [@LoopActor () -> Void] = []
+    /// Counts what the listener asks to play, and each stop: who is still looking for what earlier words mean is too late.
+    var wishes = 0
+    /// What is being found and opened.
+    var finding: Finding?
+    /// Calls that wait until what they opened plays or could not.
+    var waiters: [Waiter] = []
+    /// Why the last opening failed, for those who wait for it.
+    var failure: ControlError?
+    /// What could not be opened last.
+    var wanted: ItemID?
+    /// The opening that what was there before goes on behind, if it fails.
+    var retreat: Int?
+    /// What the player would have done by itself, had the listener not asked for something that is on its way: done if that
+    /// cannot be played.
+    var putOff: Player.Effect?
+    /// Where the queue is on its way to, until that plays or cannot.
+    var heading: Heading?
+    /// Where the queue was on its way to when something from outside it was asked for: gone on with if that cannot be
+    /// played.
+    var displaced: Heading?
+    var going: Task<Void, Never>?
+    /// Counts those: a later one makes an earlier one stale.
+    var goings = 0
+    /// The last of them that gave way to something from outside the queue.
+    var overtaken = 0
+    private var reopenTimer: LoopTimer?
+
+    // MARK: The queue
+
+    /// It is what the journal had, or has become of that: one that could not be read must not be written over.
+    var isQueueKnown = false
+    /// How often it was emptied by hand: what was being added then is not wanted any more.
+    var clearings = 0
+    /// Ends once the last track that was to be added is, or could not be, and all before it.
+    var added: AsyncStream<Never>?
+    /// Of the queue's entries the one that could not be played last.
+    var stuck: Queue.Key?
+    /// Taken out of the queue while it was the present one.
+    var leaving: Queue.Key?
+
+    // MARK: The place
+
     /// The place of the present item as it was last written down, here or by another device.
     var told: Place?
     /// The last words of the server on what other devices did, as they were taken over.
     var borrowed: [ItemID: Place] = [:]
     /// Another device may have gone on with this; the server is asked when it has all of ours.
     var doubted: ItemID?
-    let drains = Drains()
-    var syncTimer: LoopTimer?
-    var syncDeadline: Int64?
-    private var playerTimer: LoopTimer?
-    private var reopenTimer: LoopTimer?
+    /// Whether the journal has it as stopped.
+    var keptStopped: Bool?
+    /// Whose speed that of the present item is: an id of ``Item/rateKeys``; nil: the default.
+    var rateKey: ItemID?
+    /// Counts what a server was told of bookmarks: what it said before that is out of date.
+    var bookmarkChanges = 0
+
+    // MARK: What the desktop knows
+
+    private(set) var shown = PlayerProperties(of: Player())
+    var between: Between?
+    var drought: Drought?
+    /// What it was told of lists.
+    var lists = Lists()
+    var pictures: Pictures
+    private(set) var followed = Followed()
+    private var lastSeeked: Int64 = -1
+    /// The sound has yet to keep pace.
+    var settling: Settling?
     private(set) var ownsMPRIS = false
     /// Nil: none is wanted, or the bus gives none.
     private(set) var nameMPRIS: String?
-    var between: Between?
-    var drought: Drought?
+    private var cinnamon: (watch: NameWatch, timer: LoopTimer?)?
+    /// The status as it was told last.
+    var announced: StatusReport?
     /// The status is about to be told.
     var statusTimer: LoopTimer?
     /// See ``tellPlace(after:)``.
     private var placeTimer: LoopTimer?
-    /// The sound has yet to keep pace.
-    var settling: Settling?
-    private var cinnamon: (watch: NameWatch, timer: LoopTimer?)?
-    /// What was told of last.
-    var announced: StatusReport?
-    /// See ``today(at:)``.
-    var today: (minute: Int64, day: Day)?
-    let onQuit: @LoopActor () -> Void
+
+    // MARK: What the listener is told
+
+    /// Told to the listener until it is over: a journal that cannot be written.
+    var trouble: String?
+    /// Told as long as this run lasts: a journal that had to be begun anew.
+    var notice: String?
+    /// What a source had to say of the present item.
+    var remark: (item: ItemID, text: String)?
+    /// Why the queue did not go on, or what somebody asked for who waits no more cannot be played; told until something
+    /// plays or the queue changes.
+    var queueTrouble: String?
+    /// Commands to play or move that are being answered: who asked is told what goes wrong.
+    var answering = 0
+    /// Of these, how many are told by a notice alone, in the end.
+    var choosing = 0
+
+    enum Starter {
+        case unknown
+        /// Typing into it asks all programs that can be asked, by which the bus starts them. Keys are not meant for us then.
+        case launcher
+        case listener
+    }
 
     /// - Parameter spread: random, 0..<1: how far tries again lie apart.
     init(
