@@ -40,16 +40,29 @@ public actor FrameFinder {
     /// - Returns: nil for anything but mp3, flac, Opus and Vorbis, and for what is too damaged: the demuxer finds its way itself.
     /// - Throws: what the reader throws; ``EngineFailure/other(reason:)`` when the task is cancelled.
     public func cut(before time: BookTime) async throws(EngineFailure) -> Cut? {
-        if kind == nil {
-            let found = try await recognize()
-            kind = kind ?? found
-        }
-        switch kind {
+        switch try await known() {
         case .mpeg(let finder): return try await finder.cut(before: time)
         case .flac(let finder): return try await finder.cut(before: time)
         case .ogg(let finder): return try await finder.cut(before: time)
-        case .neither, nil: return nil
+        case .neither: return nil
         }
+    }
+
+    /// How long an mp3 file is that says less of itself, as one does that others were joined to: found by reading all of it,
+    /// where some reads of a few kilobytes show that there is more.
+    /// - Returns: nil of all others.
+    /// - Throws: as ``cut(before:)``.
+    public func untoldLength() async throws(EngineFailure) -> BookTime? {
+        guard case .mpeg(let finder) = try await known() else { return nil }
+        return try await finder.untoldLength()
+    }
+
+    private func known() async throws(EngineFailure) -> Kind {
+        if let kind { return kind }
+        let found = try await recognize()
+        // Somebody else may have been faster.
+        kind = kind ?? found
+        return kind ?? found
     }
 
     private func recognize() async throws(EngineFailure) -> Kind {

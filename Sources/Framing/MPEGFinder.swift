@@ -6,9 +6,9 @@ internal import Listening
 /// end (whose number a Xing header tells) or from any frame whose number is known already, whichever is nearest. So the
 /// first search reads at most about half of a file with a Xing header, and no byte is counted twice.
 actor MPEGFinder {
-    private let file: MPEGFile
-    private let reader: any ByteReader
-    private var index: FrameIndex
+    let file: MPEGFile
+    let reader: any ByteReader
+    var index: FrameIndex
     /// The frame behind the last, when the file says how many there are.
     private var end: FrameIndex.Mark?
     private var hasLookedForEnd = false
@@ -73,7 +73,7 @@ extension MPEGFinder {
     }
 
     /// Whether the bytes that the tag tells of are all here and nothing else: not so in a file cut off or joined.
-    private func isWhole(_ bytes: Int64, from byte: Int64) async throws(EngineFailure) -> Bool {
+    func isWhole(_ bytes: Int64, from byte: Int64) async throws(EngineFailure) -> Bool {
         guard abs(byte + bytes - file.size) > 4096 else { return true }
         let count = 64 << 10
         let tail = try await Piece.read(reader, at: max(0, file.size - Int64(count)), count: count, size: file.size)

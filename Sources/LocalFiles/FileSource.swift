@@ -18,7 +18,7 @@ public struct FileSource: Sendable {
     private let covers: CoverCache
     private let known: @Sendable (ItemID) async -> Item?
     /// Rises when files are read otherwise than before, so that what is known of them is read anew.
-    private static let reading = "2"
+    private static let reading = "3"
 
     /// - Parameter known: what an earlier ``open(path:)`` has found, where that was kept. Inspecting a hundred files takes
     ///   seconds, and finds the same while they are.
@@ -100,6 +100,8 @@ public struct FileSource: Sendable {
         let chapters = (try? await EmbeddedChapters.read(FileReader(bytes))) ?? []
         do throws(EngineFailure) {
             var facts = try await inspector.inspect(path: path)
+            let length = try? await FrameFinder(reader: FileReader(bytes), hint: .zero).untoldLength()
+            facts.duration = max(facts.duration, length ?? .zero)
             facts.repairChapters(embedded: chapters)
             return facts
         } catch {

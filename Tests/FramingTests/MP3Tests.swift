@@ -61,6 +61,41 @@ func check(
         #expect(bytes.total < 84 * 16384 + 400_000)
     }
 
+    /// Files that were joined keep the first one's word of how long it is.
+    @Test(arguments: [["-q:a", "6"], ["-b:a", "64k"]]) func whatTellsOfLessThanThereIsIsMeasured(_ coding: [String])
+        async throws
+    {
+        let noise = Files.noise(seconds: 20, volume: 0.4, rate: 44100)
+        let name = coding.joined()
+        let part = try Files.ffmpeg("part\(name).mp3", noise + coding + ["-id3v2_version", "0"])
+        let tagged = try Files.ffmpeg("tagged\(name).mp3", noise + coding + ["-metadata", "title=Two"])
+        func length(_ file: [UInt8]) async throws -> (seconds: Double?, read: Int) {
+            let bytes = Bytes(file)
+            return (try await FrameFinder(reader: bytes, hint: .zero).untoldLength()?.seconds, bytes.total)
+        }
+        let alone = try await length(part)
+        #expect(alone.seconds == nil && alone.read < 120_000)
+        let joined = try #require(try await length(part + part + part).seconds)
+        #expect(abs(joined - Frames.first(part + part + part, rate: 44100).duration) < 0.001 && joined > 60)
+        let mixed = try #require(try await length(part + tagged).seconds)
+        #expect(abs(mixed - joined * 2 / 3) < 0.1)
+        // Of the frames, only half are told.
+        var halved = part
+        let tag = try #require(
+            part.indices.first { ["Xing", "Info"].map { Array($0.utf8) }.contains(Array(part[$0..<$0 + 4])) })
+        let count = part[tag + 8..<tag + 12].reduce(0) { $0 << 8 | UInt32($1) } / 2
+        for place in 0..<4 { halved[tag + 8 + place] = UInt8(truncatingIfNeeded: count >> (24 - 8 * place)) }
+        let whole = try #require(try await length(halved).seconds)
+        #expect(abs(whole - joined / 3) < 0.1)
+        // The end is missing: it is as long as it says.
+        let cut = try await length(Array(part.prefix(part.count / 2)))
+        #expect(cut.seconds == nil)
+        for nothing in [[], Array(part.prefix(100)), Array("no sound in here".utf8)] {
+            let none = try await length(nothing)
+            #expect(none.seconds == nil)
+        }
+    }
+
     @Test func varyingBitRateIsCountedFromTheNearestEnd() async throws {
         let (file, truth) = try Self.varying(hasHeader: true)
         let bytes = Bytes(file)

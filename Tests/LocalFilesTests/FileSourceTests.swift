@@ -98,6 +98,15 @@ import Testing
         #expect(item.url?.hasSuffix("/shelf/My%20Book") == true)
     }
 
+    /// Two files that were joined into one, which says that it is as long as the first.
+    @Test func whatGoesOnBehindItsToldEndIsAsLongAsItIs() async throws {
+        let part = try Sounds.read(try Sounds.tone("joined/part.mp3", seconds: 4))
+        let path = "\(Sounds.folder)/joined/whole.mp3"
+        try Sounds.write(part + part, to: path)
+        let item = try await source.open(path: path).item
+        #expect((8...8.3).contains(item.duration.seconds), "\(item.duration)")
+    }
+
     @Test func aNameComesFromTheContent() async throws {
         let path = try Sounds.tone("here/a.flac", seconds: 1)
         let before = try await source.open(path: path).item
