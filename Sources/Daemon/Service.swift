@@ -273,7 +273,9 @@ internal import Store
         schedulePlayer()
         // What stood long enough to be shown as paused goes on without a word of the engine's.
         let isBack = !played && shown.status == .playing
-        if event.turnsClock || isBack || effects.contains(where: \.turnsClock) || isAstray && settling == nil {
+        if event.turnsClock || isBack || effects.contains(where: \.turnsClock)
+            || isAstray && settling == nil && !player.isOverrun
+        {
             watchSettling()
         }
         settleWaiters()

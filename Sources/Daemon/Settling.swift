@@ -105,7 +105,8 @@ extension Service {
             let finding = settling.look(self.position, rate: self.player.rate, at: now)
             let isTold =
                 switch finding {
-                case .stands: self.isAstray(in: Settling.pause)
+                // Once a second is enough where that may last.
+                case .stands: !self.player.isOverrun && self.isAstray(in: Settling.pause)
                 case .moves: settling.stood || self.isAstray
                 case .leaps: false
                 }

@@ -29,6 +29,9 @@ extension Player {
     /// It is to play, and for a second or two nothing has been heard.
     public var isStanding: Bool { stand.map { $0.ticks > 0 && !$0.isOverrun } ?? false }
 
+    /// The file goes on behind the end that it is said to have, and the place stands at that.
+    public var isOverrun: Bool { stand?.isOverrun ?? false }
+
     /// Whether the sound is nearly where it was at the last tick, though nothing is waited for: where the output is stuck,
     /// guesses of its delay still move by some milliseconds.
     private mutating func standsStill(at engine: BookTime?, _ now: Moment) -> Bool {
