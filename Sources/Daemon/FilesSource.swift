@@ -59,10 +59,11 @@ struct FilesSource: Source {
         if !entries.isEmpty { try? await store.write(entries + [.item(item)]) }
     }
 
-    /// The place in what was there before its content changed. What was finished is not where more of it has come.
+    /// The place in what was there before its content changed, also where it was there before that: its own place is an
+    /// older one then. What was finished is not where more of it has come.
     private func inherited(_ item: Item) async -> Place? {
-        guard let url = item.url, await store.wasNeverBegun(item.id),
-            let old = (try? await store.played(at: url, besides: item.id)) ?? nil, item.isSuccessor(of: old.item)
+        guard let url = item.url, let old = (try? await store.played(at: url, besides: item.id)) ?? nil,
+            item.isSuccessor(of: old.item), await isOlder(item.id, than: old.place)
         else { return nil }
         await inherit(item, from: old.item)
         let isOver = old.place.isFinished
@@ -71,6 +72,15 @@ struct FilesSource: Source {
         return Place(
             item: item.id, position: place, duration: item.duration, isFinished: position == nil,
             updated: old.place.updated)
+    }
+
+    /// - Returns: false also where its own place cannot be read.
+    private func isOlder(_ item: ItemID, than place: Place) async -> Bool {
+        do throws(StoreError) {
+            return try await store.place(of: item).map { $0.updated < place.updated } ?? true
+        } catch {
+            return false
+        }
     }
 
     /// What else the listener has put to what was there before. It is known by the new name from now on.

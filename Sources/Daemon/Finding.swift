@@ -164,13 +164,8 @@ extension Service {
         return (fitting(meant), meant)
     }
 
-    /// The latest first. Of what lay at one path, one after the other, the latest is what is there.
-    private func playedHere(limit: Int) async -> [Played] {
-        var addresses: Set<String> = []
-        return ((try? await store.recentHeads(limit: limit)) ?? []).filter { played in
-            played.item.url.map { addresses.insert($0).inserted } ?? true
-        }
-    }
+    /// The latest first.
+    private func playedHere(limit: Int) async -> [Played] { (try? await store.recentHeads(limit: limit)) ?? [] }
 
     /// Without any account.
     private func nothingHere(_ text: String, _ wanted: [String]) async -> ControlError {

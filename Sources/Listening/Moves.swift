@@ -107,6 +107,8 @@ public struct Beginning: Hashable, Sendable {
         of item: Item, server: Place?, journal: Place?, own: BookTime? = nil, knowsOurs: Bool = false,
         isServers: Bool = false, isAhead: Bool = false
     ) {
+        // Of files, both are our own.
+        let isServers = isServers || item.id.source == "file"
         isOutdone =
             server.map { server in
                 journal.map {
@@ -132,9 +134,12 @@ public struct Beginning: Hashable, Sendable {
         // shorter now: some of it may be missing for a while.
         let isBeyond = !winner.isFinished && item.ends(before: winner.position)
         let mark = isBeyond ? winner.position : winner.isFinished && stood < item.duration ? stood : place
-        if isOutdone, let lost = own ?? journal?.position, lost < item.duration { add(from: lost, to: mark, .device) }
-        // What lay at its path before has handed its place on; that may have been something else after all.
-        if isOutdone, own == nil, journal == nil, item.id.source == "file" { add(from: .zero, to: mark, .begin) }
+        if isOutdone, item.id.source == "file" {
+            // What lay at its path before has handed its place on; that may have been something else after all.
+            add(from: own ?? journal?.position ?? .zero, to: mark, .begin)
+        } else if isOutdone, let lost = own ?? journal?.position, lost < item.duration {
+            add(from: lost, to: mark, .device)
+        }
         if mark != place { add(from: mark, to: place, .begin) }
         if isBeyond { beyond = mark }
     }

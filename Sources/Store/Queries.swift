@@ -69,7 +69,8 @@ extension Store {
     /// What was listened to last here, finished or not. Places that only a server told do not count.
     public func lastPlayed() async throws(StoreError) -> Played? { try await recent(limit: 1).first }
 
-    /// What was played here and is described here, the latest first.
+    /// What was played here and is described here, the latest first. Of files that lay at one path, one after the other,
+    /// the latest are what is there.
     public func recent(limit: Int) async throws(StoreError) -> [Played] { try await recent("items.json", limit: limit) }
 
     /// The same for lists and searches: without tracks, chapters and summaries, which are most of what there is to read.
@@ -84,10 +85,11 @@ extension Store {
                 SELECT places.*, \(json) AS json FROM places JOIN items ON items.id = places.item
                 WHERE played IS NOT NULL AND json_valid(items.json) ORDER BY played DESC
                 """
-            var found: [Played] = []
+            var (found, paths): ([Played], Set<String>) = ([], [])
             let rows = try Row.fetchCursor(db.kept(sql))
             while found.count < limit, let row = try rows.next() {
                 guard let place = Place(row), let item = row.item(place.item) else { continue }
+                if item.id.source == "file", let path = item.url, !paths.insert(path).inserted { continue }
                 found.append(Played(place: place, item: item, at: row.number("played")))
             }
             return found

@@ -163,6 +163,37 @@ import Testing
         }
     }
 
+    /// A file is away for a while, and what is heard meanwhile is heard in the others.
+    @Test func aFolderThatIsWholeAgainGoesOnWhereTheRestOfItWas() async throws {
+        try await House.with(keyring: .absent) { house in
+            let folder = try rooms(in: house)
+            let away = "\(house.home)/away.mp3"
+            try await house.daemon()
+            try await house.done("settings", "playback.resume-rewind", "off")
+            try await house.done("play", folder, "--at", "30")
+            let whole = try await house.status().duration
+            try await house.done("stop")
+            let left = try await house.status().position
+            try FileManager.default.moveItem(atPath: "\(folder)/01.mp3", toPath: away)
+            try await house.done("play", folder)
+            let missing = try await house.status("the rest") { $0.state == .playing && $0.duration < whole - 1 }
+            try await house.done("bookmark", "the door")
+            try await house.done("seek", "+12")
+            try await house.done("stop")
+            let end = try await house.status().position
+            try FileManager.default.moveItem(atPath: away, toPath: "\(folder)/01.mp3")
+            try await house.done("play", folder)
+            let back = try await house.status("all of it") { $0.state == .playing && $0.duration == whole }
+            let place = end + whole - missing.duration
+            #expect((place - 0.1..<place + 10).contains(back.position), "\(place) became \(back.position)")
+            #expect(try await house.done("bookmarks").contains("the door"))
+            #expect(try await house.report(ListReport.self, "continue").items.count == 1)
+            // And what lies there now may be something else after all.
+            try await house.done("undo")
+            try await house.status("where that was left") { abs($0.position - left) < 10 }
+        }
+    }
+
     /// A file comes into the folder that was heard to its end, and what the listener has put to it comes along.
     @Test func whatGrowsBehindItsEndGoesOnFromThere() async throws {
         try await House.with(keyring: .absent) { house in
