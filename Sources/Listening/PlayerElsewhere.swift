@@ -13,8 +13,8 @@ extension Player {
         }
     }
 
-    /// A pause this short is no time to go on elsewhere.
-    static let unseenLimit = BookTime.seconds(60)
+    /// A pause this short is no time to go on elsewhere, were it only in the browser's next tab.
+    static let unseenLimit = BookTime.seconds(5)
 
     /// Whether another device may have gone on during this pause without our knowing.
     /// What the computer slept counts: the live connection slept with it.
