@@ -285,14 +285,22 @@ internal import Terminal
         }
         told = now
         timer = service.time.timer(after: BookTime(microseconds: Self.patience * 1000)) { self.lookAtUnsent() }
-        show(
-            Notice(
-                Subject.unsent, title: "Some of your listening is not on the server yet",
-                body: "It has waited for a day. It is kept; 'dogear sync' tells why.",
-                actions: [("send", "Send now")])
-        ) { key in
-            if key == "send" { self.service.sync { $0.kick(at: self.service.time.now, isSign: true) } }
+        showUnsent(
+            "Some of your listening is not on the server yet",
+            "It has waited for a day. It is kept; 'dogear sync' tells why.")
+    }
+
+    private func showUnsent(_ title: String, _ body: String) {
+        show(Notice(Subject.unsent, title: title, body: body, actions: [("send", "Send now")])) { key in
+            if key == "send" { Task { @LoopActor in await self.sendNow() } }
         }
+    }
+
+    /// Who pressed it sees nothing else of what comes of it: a desktop takes the notice away.
+    private func sendNow() async {
+        let report = await service.deliverNow(retry: false)
+        guard told != nil, let why = report.rows.lazy.compactMap(\.reason).first else { return }
+        showUnsent("It could not be sent", "\(Self.forDesktop(why)) It is kept, and sent as soon as it can be.")
     }
 
     /// Time or the listener may have brought the sleep timer near its end, or away from it.

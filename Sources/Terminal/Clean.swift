@@ -18,8 +18,9 @@ public enum Clean {
     public static func sentence(_ message: String) -> String {
         let text = line(message)
         let ends = text.last.map { $0.isLetter || $0.isNumber || "'\")".contains($0) } ?? false
-        let isAddress = text.prefix { $0 != " " }.contains("://")
-        let sentence = isAddress ? text : text.prefix(1).uppercased() + text.dropFirst()
+        // An address, or an item's id.
+        let isName = text.prefix { $0 != " " }.dropLast().contains(":")
+        let sentence = isName ? text : text.prefix(1).uppercased() + text.dropFirst()
         return sentence + (ends ? "." : "")
     }
 

@@ -359,6 +359,10 @@ import Testing
             let notice = try await eventually("a notification") { await desk.shown.first }
             #expect(
                 notice.title.contains("not on the server yet") && notice.actions == ["send", "Send now", "default", ""])
+            try await desk.choose("send", of: notice.number)
+            let failed = try await eventually("why it could not") { await desk.shown.dropFirst().first }
+            #expect(failed.title == "It could not be sent" && failed.body.contains("It is kept"), "\(failed)")
+            #expect(failed.number == notice.number)
             try await house.server.start()
             try await desk.choose("send", of: notice.number)
             try await house.status("sent") { $0.unsent == 0 }

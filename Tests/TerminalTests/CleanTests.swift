@@ -14,6 +14,8 @@ struct CleanTests {
     @Test func paragraphsStayParagraphs() {
         #expect(Clean.sentence("it is gone") == "It is gone.")
         #expect(Clean.sentence("http://h/x.mp3 says 404") == "http://h/x.mp3 says 404.")
+        #expect(Clean.sentence("abs:1/2 is not there") == "abs:1/2 is not there.")
+        #expect(Clean.sentence("left out: all") == "Left out: all.")
         #expect(Clean.leftToRight("'\u{5D0}' is gone") == "\u{200E}'\u{5D0}' is gone")
         #expect(Clean.leftToRight("it is gone") == "it is gone")
         #expect(Clean.isolated("\u{5D0}") == "\u{2068}\u{5D0}\u{2069}" && Clean.isolated("Ada") == "Ada")
