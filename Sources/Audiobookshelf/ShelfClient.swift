@@ -5,6 +5,8 @@ public import Listening
 public enum ShelfReport: Hashable, Sendable {
     /// The server has ended the login.
     case signedOut
+    /// The vault has nothing for it: that may be another than the one it was put into.
+    case loginLost
     /// New tokens could not be stored; they are used all the same, and stored as soon as the vault takes them. Until
     /// then leaving the program may cost the login.
     case notStored(VaultError)
@@ -233,7 +235,10 @@ public actor ShelfClient {
         let refresh = account.login == .tokens ? try await secret(.refresh) : nil
         let headers = account.hasHeaders ? try await secret(.header) : nil
         if let secrets { return secrets }  // another request was faster while this one waited
-        guard bearer != nil || refresh != nil else { throw .signedOut(server: server.description) }
+        guard bearer != nil || refresh != nil else {
+            report(.loginLost)
+            throw .loginLost(server: server.description)
+        }
         let found = Secrets(bearer: bearer ?? "", refresh: refresh, headers: headers.map(HeaderSecret.headers) ?? [])
         secrets = found
         return found

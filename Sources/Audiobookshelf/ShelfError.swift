@@ -26,6 +26,8 @@ public enum ShelfError: Error, Hashable, Sendable {
     case passwordsNotAccepted(server: String)
     case keyRefused(server: String)
     case signedOut(server: String)
+    /// The vault has nothing for it any more.
+    case loginLost(server: String)
     /// 401 to a token the server itself has just made.
     case tokenRefused(server: String)
     case forbidden(server: String)
@@ -89,6 +91,7 @@ extension ShelfError: CustomStringConvertible {
         case .keyRefused(let server):
             "\(server) does not accept this API key; check that it is complete, active and not expired"
         case .signedOut(let server): "\(server) no longer accepts this login; run 'dogear login \(server)'"
+        case .loginLost(let server): "the keyring has no login for \(server) any more; run 'dogear login \(server)'"
         case .tokenRefused(let server):
             """
             \(server) refuses requests although the login is valid; a proxy in front of it may want headers of its \
@@ -142,11 +145,20 @@ extension ShelfError {
         case .unreachable, .certificate, .noEncryption, .timedOut, .lost, .rateLimited: .unreachable
         case .serverFault(_, let status): (502...504).contains(status) ? .unreachable : .failed
         case .badAddress, .badHeader, .insecureHTTP, .moved: .usage
-        case .noAccount, .wrongPassword, .keyRefused, .passwordsNotAccepted, .signedOut, .vault: .notSignedIn
+        case .noAccount, .wrongPassword, .keyRefused, .passwordsNotAccepted, .signedOut, .loginLost, .vault:
+            .notSignedIn
         case .notFound: .notFound
         case .notAudiobookshelf, .notInitialised, .tokenRefused, .forbidden, .notPlayable, .refused, .missing,
             .unreadable, .tooLarge, .cancelled, .journal:
             .failed
+        }
+    }
+
+    /// Nothing of this account will succeed before a new login.
+    public var endsLogin: Bool {
+        switch self {
+        case .signedOut, .loginLost: true
+        default: false
         }
     }
 
@@ -157,7 +169,8 @@ extension ShelfError {
             .certificate, .noEncryption, .vault, .tokenRefused:
             true
         case .badAddress, .badHeader, .insecureHTTP, .moved, .notInitialised, .noAccount, .wrongPassword, .keyRefused,
-            .passwordsNotAccepted, .signedOut, .forbidden, .notFound, .notPlayable, .refused, .missing, .tooLarge,
+            .passwordsNotAccepted, .signedOut, .loginLost, .forbidden, .notFound, .notPlayable, .refused, .missing,
+            .tooLarge,
             .journal:
             false
         }

@@ -214,7 +214,7 @@ public actor ShelfSocket {
         _ body: () async throws(ShelfError) -> Value
     ) async throws(End) -> Value {
         do throws(ShelfError) { return try await body() } catch {
-            if case .signedOut = error { throw .refused }
+            if error.endsLogin { throw .refused }
             throw .lost(error.description)
         }
     }

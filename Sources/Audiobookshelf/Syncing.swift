@@ -149,8 +149,7 @@ extension ShelfClient {
             if isTaken { return outcome }
             // That may have been a proxy's word, for some time.
             if case .notFound = error, serverNow - stretch.updated < 3_600_000 { return .later(error) }
-            if case .signedOut = error { return .later(error) }
-            return error.isTemporary ? .later(error) : outcome
+            return error.isTemporary || error.endsLogin ? .later(error) : outcome
         }
     }
 

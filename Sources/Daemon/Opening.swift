@@ -338,7 +338,8 @@ extension Service {
     /// What a server could not do before is no news once it answers.
     func answered(by account: String) {
         guard player.error != nil, isAffair(of: account) else { return }
-        send(.serverAnswers)
+        // So the keyring has let go of the login.
+        send(failure?.kind == .notSignedIn ? .accountChanged : .serverAnswers)
     }
 
     private func begin(

@@ -31,6 +31,8 @@ internal import Store
     private var problems: [String: String] = [:]
     /// A vault that takes no tokens, until it is over.
     private var vaultTrouble: String? { didSet { onNews?() } }
+    /// Accounts for which the vault had nothing when it was read last.
+    private var lost: Set<String> = [] { didSet { if lost != oldValue { onNews?() } } }
     /// Accounts, or what ``trouble`` says, may have changed.
     var onNews: (@LoopActor () -> Void)?
     /// Called when a server has ended a login.
@@ -73,7 +75,10 @@ internal import Store
 
     /// A sentence for each login that a server has ended.
     var expired: [String] {
-        accounts.filter(\.isSignedOut).map { "\(ShelfError.signedOut(server: $0.server))" }
+        accounts.compactMap { account in
+            if account.isSignedOut { return "\(ShelfError.signedOut(server: account.server))" }
+            return lost.contains(account.id) ? "\(ShelfError.loginLost(server: account.server))" : nil
+        }
     }
 
     /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
@@ -101,7 +106,9 @@ internal import Store
     func problem(of item: ItemID) -> String? { item.account.flatMap { problems[$0] } }
 
     func signedOutSentence(of item: ItemID) -> String {
-        account(of: item).map { "\(ShelfError.signedOut(server: $0.server))" } ?? "its account is no longer here"
+        guard let account = account(of: item) else { return "its account is no longer here" }
+        let isLost = !account.isSignedOut && lost.contains(account.id)
+        return "\(isLost ? ShelfError.loginLost(server: account.server) : .signedOut(server: account.server))"
     }
 
     func client(_ account: Account) throws(ShelfError) -> ShelfClient {
@@ -125,6 +132,7 @@ internal import Store
             store.post(.account(accounts[index]))
             log.warning("a server has ended the login", metadata: ["account": "\(id)"])
             onSignedOut?(accounts[index])
+        case .loginLost: lost.insert(id)
         case .notStored(let why):
             vaultTrouble = "the renewed login could not be stored: \(why)"
             log.error("the renewed login could not be stored", metadata: ["why": "\(why)"])
@@ -221,7 +229,8 @@ internal import Store
     private func row(_ account: Account, unsent: Int) -> AccountsReport.Row {
         AccountsReport.Row(
             id: account.id, server: account.server, user: account.user, login: account.login.rawValue,
-            serverVersion: account.serverVersion, signedIn: !account.isSignedOut, unsent: unsent)
+            serverVersion: account.serverVersion, signedIn: !account.isSignedOut && !lost.contains(account.id),
+            unsent: unsent)
     }
 
     // MARK: Playing
@@ -275,6 +284,7 @@ internal import Store
         let clock = await client.clock
         // That of another login, which has not been answered yet, knows less.
         if clock.isTold { clocks[id] = clock }
+        lost.remove(id)
         listener?(id)
         guard let index = accounts.firstIndex(where: { $0.id == id }), clock.isNews(to: accounts[index], at: time.now)
         else { return }
@@ -321,7 +331,7 @@ internal import Store
             return .signedOut
         }
         let outcome = await perform(request, id, time, client)
-        await noteClock(client)
+        if outcome.isAnswer { await noteClock(client) }
         // Another login has taken its place meanwhile.
         if outcome == .signedOut, let present = clients[id], present !== client { return .later(retryAfter: nil) }
         return outcome
@@ -424,7 +434,7 @@ extension Sync.Outcome {
         case .accepted: self = .accepted
         case .sessionGone: self = .gone
         case .doubtful: self = .doubtful
-        case .later(.signedOut): self = .signedOut
+        case .later(let error) where error.endsLogin: self = .signedOut
         case .later(.rateLimited(_, let seconds)): self = .later(retryAfter: Double(seconds))
         case .later: self = .later(retryAfter: nil)
         case .refused(let sentence): self = .refused(sentence)
@@ -433,7 +443,7 @@ extension Sync.Outcome {
 
     init(_ error: ShelfError) {
         switch error {
-        case .signedOut: self = .signedOut
+        case _ where error.endsLogin: self = .signedOut
         case .rateLimited(_, let seconds): self = .later(retryAfter: Double(seconds))
         case .notFound: self = .gone
         default: self = error.isTemporary ? .later(retryAfter: nil) : .refused(error.description)

@@ -54,6 +54,14 @@ public struct Sync: Sendable {
         /// For good: a sentence.
         case refused(String)
 
+        /// The server itself has said so.
+        public var isAnswer: Bool {
+            switch self {
+            case .accepted, .rows, .gone, .refused: true
+            case .doubtful, .later, .signedOut: false
+            }
+        }
+
         /// For the log, which has no names of sessions: with one anybody can listen to what it is of.
         public var text: String {
             guard case .rows(let rows) = self else { return "\(self)" }

@@ -170,8 +170,11 @@ struct Session: ~Copyable {
         let flags = SecretSearchFlags(rawValue: SECRET_SEARCH_ALL.rawValue | load)
         var error: UnsafeMutablePointer<GError>?
         let list = secret_service_search_sync(service, schema, table, flags, limit.cancellable, &error)
-        if let error { throw Failure(consuming: error).vaultError }
-        return Found(consuming: list)
+        guard let error else { return Found(consuming: list) }
+        // gnome-keyring may still tell of what was removed.
+        let failure = Failure(consuming: error)
+        if failure.isUnknownObject, loadSecrets { return Found(consuming: nil) }
+        throw failure.vaultError
     }
 
     private static func table(_ attributes: [String: String]) -> OpaquePointer {

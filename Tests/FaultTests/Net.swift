@@ -100,7 +100,9 @@ actor MemoryVault {
     private var secrets: [SecretKey: String] = [:]
     /// Gives, and takes nothing away.
     private(set) var isStubborn = false
+    private(set) var isLocked = false
 
+    func lock(_ isLocked: Bool) { self.isLocked = isLocked }
     func beStubborn(_ isStubborn: Bool) { self.isStubborn = isStubborn }
     func store(_ secret: String, for key: SecretKey) { secrets[key] = secret }
     func secret(for key: SecretKey) -> String? { secrets[key] }
@@ -116,7 +118,10 @@ struct LifeVault: Vault {
     func store(_ secret: String, for key: SecretKey, label: String) async throws(VaultError) {
         if pulse.isBeating { await vault.store(secret, for: key) }
     }
-    func secret(for key: SecretKey) async throws(VaultError) -> String? { await vault.secret(for: key) }
+    func secret(for key: SecretKey) async throws(VaultError) -> String? {
+        if await vault.isLocked { throw .locked }
+        return await vault.secret(for: key)
+    }
     func remove(_ key: SecretKey) async throws(VaultError) { if pulse.isBeating { await vault.remove(key) } }
     func removeAll(account: String) async throws(VaultError) {
         if await vault.isStubborn { throw .locked }

@@ -157,13 +157,18 @@ import TestSupport
     func begin() async throws {
         let account = Account(
             id: Thing.account, server: proxy.address, user: Upstream.user, login: .tokens, serverVersion: "2.36.0")
-        for (kind, secret) in [(SecretKey.Kind.access, upstream.accessToken()), (.refresh, upstream.refreshToken())] {
-            let key = SecretKey(account: account.id, kind: kind, server: account.server, user: account.user)
-            await vault.store(secret, for: key)
-        }
+        await fillVault()
         try await boot(nil)
         try await life.store.write(.account(account))
         await life.service.shelves.restore()
+    }
+
+    /// With what a login puts there.
+    func fillVault() async {
+        for (kind, secret) in [(SecretKey.Kind.access, upstream.accessToken()), (.refresh, upstream.refreshToken())] {
+            let key = SecretKey(account: Thing.account, kind: kind, server: proxy.address, user: Upstream.user)
+            await vault.store(secret, for: key)
+        }
     }
 
     func end() async {
