@@ -172,8 +172,8 @@ extension Item {
     /// It is shorter than it was when somebody got there, and not by a rounding.
     fileprivate func ends(before place: BookTime) -> Bool { duration > .zero && place > duration + .second }
 
-    /// The last that can be gone to. Not the very end: landing there by hand must not finish the item.
-    var lastPlace: BookTime { max(.zero, duration - BookTime(microseconds: 50_000)) }
+    /// The last that can be gone to.
+    var lastPlace: BookTime { max(.zero, duration - Timeline.lastMargin) }
 
     /// With nothing left to hear from a place, playing from there would only finish the item: its last seconds are heard
     /// again.

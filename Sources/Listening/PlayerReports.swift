@@ -127,7 +127,7 @@ extension Player {
         setDown()
         self.failures = failures
         effects.append(.unload)
-        error = failure.sentence
+        error = sentence(of: failure, in: item)
         isServersError = failure.isSilence
         if case .noSink = failure { isWithoutOutput = true }
         if wasConfirmed { stalls += 1 }
@@ -137,6 +137,18 @@ extension Player {
         // It was there to ask, and gave no more: that it answers is no news.
         if wasConfirmed { isServersError = false }
         return effects + [.close(item.id)]
+    }
+
+    /// A file of this computer is called what its listener calls it.
+    private func sentence(of failure: EngineFailure, in item: Item) -> String {
+        guard case .unreadable(let track, let reason) = failure, item.tracks.indices.contains(track) else {
+            return failure.sentence
+        }
+        var sentence = failure.sentence
+        if case .file(let path) = item.tracks[track].audio {
+            sentence = "\(path.split(separator: "/").last ?? "") cannot be played: \(reason)"
+        }
+        return partIndex + 1 < parts.count ? "\(sentence); 'dogear next' passes over it" : sentence
     }
 
     /// The sound output failed: that is a pause, and playing again opens the output there is then. One that went away

@@ -13,13 +13,14 @@ public enum Timeline {
     }
 
     /// Chapters in order of their starts, each ending where the next begins, the first at 0, the last at the end.
-    /// Chapters that start outside the item or where another starts are left out: of two at one start the later given
-    /// stays, for it is the one that lasts.
+    /// Chapters that start outside the item, so close to its end that nobody can go there, or where another starts are left
+    /// out: of two at one start the later given stays, for it is the one that lasts.
     public static func repaired(chapters: [Chapter], duration: BookTime) -> [Chapter] {
         guard duration > .zero else { return [] }
         var kept: [Chapter] = []
         let sorted = chapters.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
         for (_, chapter) in sorted where chapter.start >= .zero && chapter.start < duration {
+            if !kept.isEmpty, chapter.start > duration - lastMargin { continue }
             if kept.last?.start == chapter.start { kept.removeLast() }
             kept.append(chapter)
         }
@@ -30,6 +31,9 @@ public enum Timeline {
                 end: index + 1 < kept.count ? kept[index + 1].start : duration)
         }
     }
+
+    /// Who goes to an item's end goes so far before it: landing there by hand must not finish the item.
+    static let lastMargin = BookTime(microseconds: 50_000)
 
     /// The index of the last of these ordered starts that is not after `time`; 0 when all are.
     static func index(at time: BookTime, count: Int, start: (Int) -> BookTime) -> Int {

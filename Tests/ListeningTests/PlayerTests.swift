@@ -378,7 +378,7 @@ import Testing
         desk.send(.open(emma, at: .seconds(70), play: true, rate: 1))
         desk.report(.failed(.unreadable(track: 0, reason: "not audio")))
         #expect(desk.player.phase == .stopped)
-        #expect(desk.player.error == "audio file 1 cannot be played: not audio")
+        #expect(desk.player.error == "x cannot be played: not audio; 'dogear next' passes over it")
         #expect(desk.position == 70)
         #expect(desk.heard == nil)
     }
@@ -543,6 +543,7 @@ import Testing
         let bad = [
             chapter("late", 50, 10), chapter("beyond", 500, 600), chapter("negative", -5, 3), chapter("twin", 20, 30),
             chapter("twin again", 20, 25), chapter("first", 5, 20), chapter("nan", .nan, .infinity),
+            chapter("out of reach", 99.96, 100),
         ]
         let chapters = Timeline.repaired(chapters: bad, duration: .seconds(100))
         #expect(chapters.map(\.title) == ["nan", "first", "twin again", "late"])
