@@ -12,8 +12,8 @@ enum AudioFiles {
         var audio: [String] = []
         /// Pictures in the folder itself and the folders within.
         var pictures: [String] = []
-        /// Audio whose names are not UTF-8 and cannot be given on.
-        var unnameable: [String] = []
+        /// Audio whose names are not UTF-8 and cannot be given on, and folders that may not be read.
+        var leftOut: [LocalFilesError] = []
         /// Whatever was looked at.
         var entries = 0
     }
@@ -44,7 +44,7 @@ enum AudioFiles {
             if isText {
                 names.append(name)
             } else if AudioName.isAudio(name) {
-                found.unnameable.append("\(folder)/\(name)")
+                found.leftOut.append(.unnameable(path: "\(folder)/\(name)"))
             }
         }
         closedir(directory)
@@ -66,8 +66,9 @@ enum AudioFiles {
         }
         for path in folders {
             do throws(LocalFilesError) { try list(path, depth: depth + 1, &found, &seen) } catch {
-                // A folder within that may not be read is not a reason to play nothing.
                 if case .tooMuch = error { throw .tooMuch(folder: folder) }
+                // Not a reason to play nothing.
+                found.leftOut.append(error)
             }
         }
     }

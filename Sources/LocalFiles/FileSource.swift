@@ -6,7 +6,7 @@ public import Listening
 /// What a file or folder is to listen to.
 public struct OpenedFiles: Sendable {
     public let item: Item
-    /// Of a folder: the files that cannot be played, and why.
+    /// Of a folder: what in it cannot be played, and why.
     public let leftOut: [LocalFilesError]
     /// What was found in the same files the last time, where they were looked into anew: its timeline may be another one.
     public let before: Item?
@@ -46,7 +46,7 @@ public struct FileSource: Sendable {
         guard stat(path, &status) == 0 else { throw FileBytes.error(path) }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         let found = isFolder ? try AudioFiles.list(path) : AudioFiles.Found(audio: [path])
-        var leftOut = found.unnameable.map { LocalFilesError.unnameable(path: $0) }
+        var leftOut = found.leftOut
         guard !found.audio.isEmpty else { throw leftOut.first ?? .noAudio(folder: path) }
 
         var hash = ContentHash()
