@@ -170,8 +170,7 @@ extension ShelfError {
             true
         case .badAddress, .badHeader, .insecureHTTP, .moved, .notInitialised, .noAccount, .wrongPassword, .keyRefused,
             .passwordsNotAccepted, .signedOut, .loginLost, .forbidden, .notFound, .notPlayable, .refused, .missing,
-            .tooLarge,
-            .journal:
+            .tooLarge, .journal:
             false
         }
     }

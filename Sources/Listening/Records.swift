@@ -190,8 +190,7 @@ public struct Account: Hashable, Sendable {
 
     public init(
         id: String, server: String, user: String, login: Login, serverVersion: String? = nil, hasHeaders: Bool = false,
-        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0,
-        headerLag: Int64 = 0
+        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0, headerLag: Int64 = 0
     ) {
         self.id = id
         self.server = server

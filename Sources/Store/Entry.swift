@@ -152,8 +152,7 @@ public enum Entry: Hashable, Sendable {
             """,
             [
                 account.id, account.server, account.user, account.login.rawValue, account.serverVersion,
-                account.hasHeaders, account.caFile, account.isSignedOut, account.clockOffset,
-                account.headerLag,
+                account.hasHeaders, account.caFile, account.isSignedOut, account.clockOffset, account.headerLag,
             ])
     }
 
