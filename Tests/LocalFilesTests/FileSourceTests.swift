@@ -58,6 +58,13 @@ import Testing
         let chapters = try await EmbeddedChapters.read(FileReader(FileBytes("\(Sounds.folder)/nero2.m4b")))
         #expect(chapters.map(\.title) == ["Loomings", "Zweites", "第三章"])
         #expect(chapters.map(\.start) == [.zero, .seconds(1.25), .seconds(3)])
+        // The first begins five seconds before the file.
+        let table = try #require((0..<bytes.count - 4).first { bytes[$0..<$0 + 4].elementsEqual("chpl".utf8) })
+        let start = UInt64(bitPattern: -50_000_000)
+        for place in 0..<8 { bytes[table + 13 + place] = UInt8(truncatingIfNeeded: start >> (56 - 8 * place)) }
+        try Sounds.write(bytes, to: "\(Sounds.folder)/nero2.m4b")
+        let cut = try await EmbeddedChapters.read(FileReader(FileBytes("\(Sounds.folder)/nero2.m4b")))
+        #expect(cut == chapters)
     }
 
     /// Any byte may be wrong: nothing may trap, hang or take the memory of the machine.
