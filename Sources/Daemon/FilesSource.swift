@@ -62,10 +62,21 @@ struct FilesSource: Source {
     /// The place in what was there before its content changed, also where it was there before that: its own place is an
     /// older one then. What was finished is not where more of it has come.
     private func inherited(_ item: Item) async -> Place? {
-        guard let url = item.url, let old = (try? await store.played(at: url, besides: item.id)) ?? nil,
-            item.isSuccessor(of: old.item), await isOlder(item.id, than: old.place)
+        guard let url = item.url,
+            let former = try? await store.played(at: url, besides: item.id, limit: Self.generations)
         else { return nil }
-        await inherit(item, from: old.item)
+        // Of a moment that is not there a bookmark waits where it was made, until it is there again.
+        var entries: [Entry] = []
+        for old in former.reversed() where item.isSuccessor(of: old.item) {
+            entries += await bookmarks(of: old.item.id, as: item) { item.same($0, in: old.item) }
+        }
+        if !entries.isEmpty { try? await store.write(entries) }
+        guard let old = former.first, item.isSuccessor(of: old.item), await isOlder(item.id, than: old.place) else {
+            return nil
+        }
+        if let rate = (try? await store.rate(among: [old.item.id])) ?? nil {
+            try? await store.write(.rate(item.id, rate.rate))
+        }
         let isOver = old.place.isFinished
         let position = item.place(from: old.item, isOver ? old.item.duration : old.place.position)
         guard let place = position ?? (isOver ? item.duration : nil) else { return nil }
@@ -74,6 +85,9 @@ struct FilesSource: Source {
             updated: old.place.updated)
     }
 
+    /// Of what lay at one path, so many are looked at.
+    private static let generations = 20
+
     /// - Returns: false also where its own place cannot be read.
     private func isOlder(_ item: ItemID, than place: Place) async -> Bool {
         do throws(StoreError) {
@@ -81,14 +95,6 @@ struct FilesSource: Source {
         } catch {
             return false
         }
-    }
-
-    /// What else the listener has put to what was there before. It is known by the new name from now on.
-    private func inherit(_ item: Item, from old: Item) async {
-        var entries: [Entry] = []
-        if let rate = (try? await store.rate(among: [old.id])) ?? nil { entries.append(.rate(item.id, rate.rate)) }
-        entries += await bookmarks(of: old.id, as: item) { item.place(from: old, $0) }
-        if !entries.isEmpty { try? await store.write(entries) }
     }
 
     /// Those of what was there before, where they are now. None of those that stay is written over.

@@ -84,8 +84,10 @@ extension Service {
 
     /// Nil: something is, or nothing is loaded.
     var whyNothingIsNext: String? {
-        guard !isOnItsWay, queue.next == nil, !player.canGoNext, let item = player.item else { return nil }
-        return "'\(Clean.short(item.title))' has no further part, and nothing is queued behind it"
+        guard !isOnItsWay, !player.canGoNext, let item = player.item else { return nil }
+        let title = "'\(Clean.short(item.title))'"
+        if player.options.next == .skip { return "\(title) ends before where Next skips to" }
+        return queue.next == nil ? "\(title) has no further part, and nothing is queued behind it" : nil
     }
 
     /// Next leads on from what is on its way, once it is known that it takes long.

@@ -1,46 +1,72 @@
 extension Item {
-    /// Where a place in what was at this path before is now: tags were changed, a download has come further, or a folder got
-    /// another file. Items of this computer are named after their content, so that this is another one.
+    /// Where a place in what was at this path before is now: tags or names were changed, a download has come further, or a
+    /// folder got another file. Items of this computer are named after their content, so that this is another one.
     /// - Returns: nil where it is something else. Where what was heard is gone, the start of what came behind it; nil if that is
-    ///   gone as well.
+    ///   gone as well. Beyond the end where that is nearer than it was.
     public func place(from old: Item, _ place: BookTime) -> BookTime? {
-        guard isSuccessor(of: old), let index = old.tracks.lastIndex(where: { $0.start <= place }) else {
-            return nil
-        }
-        for before in old.tracks[index...] {
+        guard isSuccessor(of: old) else { return nil }
+        let heirs = heirs(of: old)
+        if heirs.isEmpty { return place < old.duration ? place : nil }
+        guard let index = old.tracks.lastIndex(where: { $0.start <= place }) else { return nil }
+        for (number, before) in old.tracks.enumerated().dropFirst(index) {
             let offset = max(.zero, place - before.start)
-            guard let now = tracks.first(where: { $0.audio == before.audio }), offset < now.duration else { continue }
-            return now.start + offset
+            guard let now = heirs[number].map({ tracks[$0] }) else { continue }
+            if offset < now.duration { return now.start + offset }
+            if offset < before.duration, now.start == tracks.last?.start { return now.start + offset }
         }
         // Heard to the end that it had then.
-        guard let last = tracks.firstIndex(where: { $0.audio == old.tracks.last?.audio }), last + 1 < tracks.count
-        else {
-            return nil
-        }
+        guard let last = heirs[old.tracks.count - 1], last + 1 < tracks.count else { return nil }
         return tracks[last + 1].start
     }
 
     /// Where what is heard at a place in what was there before is heard now; nil where it is not.
     public func same(_ place: BookTime, in old: Item) -> BookTime? {
-        guard let before = old.tracks.last(where: { $0.start <= place }), place - before.start < before.duration,
-            let now = tracks.first(where: { $0.audio == before.audio }), place - before.start < now.duration
+        let heirs = heirs(of: old)
+        if heirs.isEmpty { return isRecoded(old) && place < duration ? place : nil }
+        guard let index = old.tracks.lastIndex(where: { $0.start <= place }),
+            case let offset = place - old.tracks[index].start, offset < old.tracks[index].duration,
+            let now = heirs[index].map({ tracks[$0] }), offset < now.duration
         else { return nil }
-        return now.start + (place - before.start)
+        return now.start + offset
     }
 
     /// This is what became of it, wherever the listener was.
-    public func isSuccessor(of old: Item) -> Bool { kind == old.kind && isLike(old) }
+    public func isSuccessor(of old: Item) -> Bool { kind == old.kind && (isLike(old) || isRecoded(old)) }
 
-    /// Most of what there was is there as it was, or has grown under its old title; under that title any of it will do: who
-    /// has heard a file may delete it.
+    /// Most of what there was is there as it was; under its old title any of it will do, also longer or shorter: who has heard
+    /// a file may delete it.
     private func isLike(_ old: Item) -> Bool {
-        let same = old.tracks.count { before in
-            tracks.contains { now in
-                let growth = now.duration - before.duration
-                guard now.audio == before.audio else { return false }
-                return abs(growth.seconds) < 1 || growth > .zero && title == old.title
+        let heirs = heirs(of: old)
+        if title == old.title { return !heirs.isEmpty }
+        return heirs.count { isAsLong(old.tracks[$0], tracks[$1]) } * 2 > old.tracks.count
+    }
+
+    /// Other files with the same title, and all in all as long: encoders add some hundredths of a second to each.
+    private func isRecoded(_ old: Item) -> Bool {
+        let room = 1 + 0.1 * Double(max(tracks.count, old.tracks.count))
+        return title == old.title && duration > .zero && abs((duration - old.duration).seconds) < room
+    }
+
+    private func isAsLong(_ before: Track, _ now: Track) -> Bool { abs((now.duration - before.duration).seconds) < 1 }
+
+    /// Which track here each of the old ones is by now, by their numbers: the one with its name, else one of another name that is
+    /// as long under its title, or exactly as long and in its place between the others.
+    private func heirs(of old: Item) -> [Int: Int] {
+        let named = Dictionary(tracks.enumerated().map { ($1.audio, $0) }) { first, _ in first }
+        var heirs: [Int: Int] = [:]
+        for (number, before) in old.tracks.enumerated() { heirs[number] = named[before.audio] }
+        let taken = Set(heirs.values)
+        var free = tracks.indices.filter { !taken.contains($0) }
+        for (number, before) in old.tracks.enumerated() where heirs[number] == nil && !free.isEmpty {
+            let low = heirs.lazy.filter { $0.key < number }.map(\.value).max() ?? -1
+            let high = heirs.lazy.filter { $0.key > number }.map(\.value).min() ?? .max
+            let heir = free.firstIndex { index in
+                let now = tracks[index]
+                if before.title != nil, before.title == now.title { return isAsLong(before, now) }
+                return low < index && index < high && abs((now.duration - before.duration).seconds) < 0.002
             }
+            if let heir { heirs[number] = free.remove(at: heir) }
         }
-        return title == old.title ? same > 0 : same * 2 > old.tracks.count
+        return heirs
     }
 }

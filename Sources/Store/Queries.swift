@@ -96,18 +96,18 @@ extension Store {
         }
     }
 
-    /// What was played last at an address: items of this computer are others once their content is.
-    public func played(at url: String, besides item: ItemID) async throws(StoreError) -> Played? {
+    /// What was played at an address, the latest first: items of this computer are others once their content is.
+    public func played(at url: String, besides item: ItemID, limit: Int) async throws(StoreError) -> [Played] {
         try await perform { db in
             let sql = """
                 SELECT places.*, items.json AS json FROM places JOIN items ON items.id = places.item
                 WHERE played IS NOT NULL AND json_valid(items.json) AND items.json ->> '$.url' = ? AND items.id <> ?
-                ORDER BY played DESC LIMIT 1
+                ORDER BY played DESC LIMIT ?
                 """
-            guard let row = try Row.fetchOne(db.kept(sql), arguments: [url, item.description]), let place = Place(row),
-                let item = row.item(place.item)
-            else { return nil }
-            return Played(place: place, item: item, at: row.number("played"))
+            return try Row.fetchAll(db.kept(sql), arguments: [url, item.description, limit]).compactMap { row in
+                guard let place = Place(row), let item = row.item(place.item) else { return nil }
+                return Played(place: place, item: item, at: row.number("played"))
+            }
         }
     }
 

@@ -194,6 +194,34 @@ import Testing
         }
     }
 
+    @Test func aFileUnderAnotherNameKeepsThePlaceInIt() async throws {
+        try await House.with(keyring: .absent) { house in
+            let folder = try rooms(in: house)
+            try await house.daemon()
+            try await house.done("play", folder, "--at", "10")
+            try await house.done("bookmark", "the door")
+            try await house.done("seek", "30")
+            try await house.done("bookmark", "the window")
+            try await house.done("stop")
+            let left = try await house.status().position
+            try FileManager.default.moveItem(atPath: "\(folder)/02.opus", toPath: "\(folder)/02 Two.opus")
+            try await house.done("play", folder)
+            let back = try await house.status("playing") { $0.state == .playing }
+            #expect((left - 1..<left + 10).contains(back.position), "\(left) became \(back.position)")
+            // What marks a moment in a file that is away waits for it.
+            let away = "\(house.home)/away.mp3"
+            try FileManager.default.moveItem(atPath: "\(folder)/01.mp3", toPath: away)
+            try await house.done("play", folder)
+            let rest = try await house.report(BookmarksReport.self, "bookmarks").bookmarks
+            #expect(rest.map(\.title) == ["the window"])
+            try FileManager.default.moveItem(atPath: away, toPath: "\(folder)/01.mp3")
+            try await house.done("play", folder)
+            let marks = try await house.report(BookmarksReport.self, "bookmarks").bookmarks
+            #expect(marks.map(\.title) == ["the door", "the window"] && abs(marks[0].time - 10) < 3, "\(marks)")
+            #expect(abs(marks[1].time - 30) < 3, "\(marks)")
+        }
+    }
+
     /// A file comes into the folder that was heard to its end, and what the listener has put to it comes along.
     @Test func whatGrowsBehindItsEndGoesOnFromThere() async throws {
         try await House.with(keyring: .absent) { house in
