@@ -118,7 +118,12 @@ actor AddressSource: Source {
         do throws(EngineFailure) { facts = try await inspector.inspect(stream, through: shelf) } catch {
             throw SourceError(error, of: address)
         }
-        facts.repairChapters(embedded: await chapters(of: stream))
+        let length = await read(stream) { reader in
+            try await FrameFinder(reader: reader, hint: .zero).untoldLength(bySizeAlone: true) ?? .zero
+        }
+        facts.duration = max(facts.duration, length ?? .zero)
+        let chapters = await read(stream) { try await EmbeddedChapters.read($0) }
+        facts.repairChapters(embedded: chapters ?? [])
         var item = Item(
             id: name(of: address), kind: .file, title: facts.title ?? facts.album ?? address.name,
             authors: facts.albumArtists.isEmpty ? facts.artists : facts.albumArtists, narrators: facts.composers,
@@ -133,8 +138,10 @@ actor AddressSource: Source {
         return item
     }
 
-    /// Their titles may lie anywhere in the file: a server that gives them too slowly is not waited for.
-    private func chapters(of stream: AudioStream) async -> [Chapter] {
+    /// What may lie anywhere in the file: a server that gives it too slowly is not waited for.
+    private func read<Answer>(
+        _ stream: AudioStream, _ body: (any ByteReader) async throws -> Answer
+    ) async -> Answer? {
         let reader = shelf.reader(of: stream)
         let limit = Task {
             if (try? await Task.sleep(for: .seconds(5))) != nil { reader.close() }
@@ -143,7 +150,7 @@ actor AddressSource: Source {
             limit.cancel()
             reader.close()
         }
-        return (try? await EmbeddedChapters.read(reader)) ?? []
+        return try? await body(reader)
     }
 }
 

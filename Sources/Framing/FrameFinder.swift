@@ -50,11 +50,12 @@ public actor FrameFinder {
 
     /// How long an mp3 file is that says less of itself, as one does that others were joined to: found by reading all of it,
     /// where some reads of a few kilobytes show that there is more.
+    /// - Parameter bySizeAlone: reads all over the file are dear, and only one with more bytes than it tells of is doubted.
     /// - Returns: nil of all others.
     /// - Throws: as ``cut(before:)``.
-    public func untoldLength() async throws(EngineFailure) -> BookTime? {
+    public func untoldLength(bySizeAlone: Bool = false) async throws(EngineFailure) -> BookTime? {
         guard case .mpeg(let finder) = try await known() else { return nil }
-        return try await finder.untoldLength()
+        return try await finder.untoldLength(bySizeAlone: bySizeAlone)
     }
 
     private func known() async throws(EngineFailure) -> Kind {

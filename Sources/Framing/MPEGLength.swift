@@ -7,9 +7,9 @@ extension MPEGFinder {
 
     /// Counts all frames where there seem to be more than are told.
     /// - Returns: nil where what is told is right, or nothing is.
-    func untoldLength() async throws(EngineFailure) -> BookTime? {
+    func untoldLength(bySizeAlone: Bool) async throws(EngineFailure) -> BookTime? {
         guard let (byte, tag) = file.tag, let frames = tag.frames, frames > 0,
-            try await hasMore(than: frames, tag, byte)
+            try await hasMore(than: frames, tag, byte, bySizeAlone: bySizeAlone)
         else { return nil }
         let counted = try await FrameCount(file: file, reader: reader).from(index.marks[0])
         index.insert(counted.marks)
@@ -17,11 +17,13 @@ extension MPEGFinder {
         return BookTime(sample: scaled(counted.end.frame, by: file.format.samples, over: 1), rate: file.format.rate)
     }
 
-    private func hasMore(than frames: Int64, _ tag: VBRTag, _ byte: Int64) async throws(EngineFailure) -> Bool {
+    private func hasMore(
+        than frames: Int64, _ tag: VBRTag, _ byte: Int64, bySizeAlone: Bool
+    ) async throws(EngineFailure) -> Bool {
         let all = file.size - byte
         if let told = tag.bytes, told < all, try await !isWhole(told, from: byte) { return true }
         // Frames of half the size are twice as many.
-        guard let seen = try await frameSize() else { return false }
+        guard !bySizeAlone, let seen = try await frameSize() else { return false }
         return (tag.bytes ?? all) / frames > seen + seen / 2
     }
 

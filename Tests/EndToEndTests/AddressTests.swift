@@ -110,6 +110,19 @@ import Testing
         }
     }
 
+    /// As podcasts are that had something put before them.
+    @Test func whatWasJoinedIsAsLongAsItIs() async throws {
+        let part = try Sounds.read(try Sounds.tone("e2e/part.mp3", seconds: 20))
+        let server = try LoopbackServer { .bytes(LoopbackServer.file(part + part, type: "audio/mpeg", for: $0)) }
+        defer { server.stop() }
+        try await House.with(keyring: .absent) { house in
+            try await house.daemon()
+            try await house.done("play", "\(server.address)/joined.mp3", "--at", "30")
+            let status = try await house.status("beyond the first") { $0.state == .playing && $0.position > 31 }
+            #expect((40..<40.3).contains(status.duration), "\(status)")
+        }
+    }
+
     @Test func whatOpensTheDoorIsShownToNobody() async throws {
         try await withServer { server in
             try await House.with(keyring: .absent) { house in
