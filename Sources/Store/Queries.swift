@@ -101,10 +101,14 @@ extension Store {
         try await perform { db in
             let sql = """
                 SELECT places.*, items.json AS json FROM places JOIN items ON items.id = places.item
-                WHERE played IS NOT NULL AND json_valid(items.json) AND items.json ->> '$.url' = ? AND items.id <> ?
+                WHERE places.item > ? AND places.item < ? AND items.id <> ?
+                    AND played IS NOT NULL AND json_valid(items.json) AND items.json ->> '$.url' = ?
                 ORDER BY played DESC LIMIT ?
                 """
-            return try Row.fetchAll(db.kept(sql), arguments: [url, item.description, limit]).compactMap { row in
+            // Those of the same source: there may be thousands of others, whose descriptions are long.
+            let (first, last) = ("\(item.source):", "\(item.source);")
+            let rows = try Row.fetchAll(db.kept(sql), arguments: [first, last, item.description, url, limit])
+            return rows.compactMap { row in
                 guard let place = Place(row), let item = row.item(place.item) else { return nil }
                 return Played(place: place, item: item, at: row.number("played"))
             }
