@@ -113,11 +113,13 @@ import Testing
             desk.leave()
             let next = try FakeNotifications(on: bus.address)
             notifier.show(Notice("other", title: "A", body: ""))
-            try await until("it is shown") { next.shown.count == 1 }
+            // Which waits for the answer to the first, and that comes behind what the bus has to say of the two.
+            notifier.show(Notice("other", title: "B", body: ""))
+            try await until("both are shown") { next.shown.count == 2 }
             notifier.withdraw("login")
             notifier.show(Notice("sleep", title: "Sooner", body: ""))
-            try await until("it is shown") { next.shown.count == 2 }
-            #expect(next.shown[1].replaces == 0 && next.closed.isEmpty)
+            try await until("it is shown") { next.shown.count == 3 }
+            #expect(next.shown.map(\.replaces) == [0, 1, 0] && next.closed.isEmpty)
             next.leave()
         }
     }
