@@ -73,12 +73,13 @@ internal import Store
         vaultTrouble ?? expired.first
     }
 
-    /// A sentence for each login that a server has ended.
-    var expired: [String] {
-        accounts.compactMap { account in
-            if account.isSignedOut { return "\(ShelfError.signedOut(server: account.server))" }
-            return lost.contains(account.id) ? "\(ShelfError.loginLost(server: account.server))" : nil
-        }
+    /// A sentence for each login that is over.
+    var expired: [String] { accounts.compactMap { end(of: $0)?.description } }
+
+    /// Why a new login is needed; nil: none is.
+    private func end(of account: Account) -> ShelfError? {
+        if account.isSignedOut { return .signedOut(server: account.server) }
+        return lost.contains(account.id) ? .loginLost(server: account.server) : nil
     }
 
     /// Milliseconds to add to this computer's clock to have that of the item's server; 0 where there is none.
@@ -106,9 +107,7 @@ internal import Store
     func problem(of item: ItemID) -> String? { item.account.flatMap { problems[$0] } }
 
     func signedOutSentence(of item: ItemID) -> String {
-        guard let account = account(of: item) else { return "its account is no longer here" }
-        let isLost = !account.isSignedOut && lost.contains(account.id)
-        return "\(isLost ? ShelfError.loginLost(server: account.server) : .signedOut(server: account.server))"
+        account(of: item).map { "\(end(of: $0) ?? .signedOut(server: $0.server))" } ?? "its account is no longer here"
     }
 
     func client(_ account: Account) throws(ShelfError) -> ShelfClient {
@@ -186,6 +185,7 @@ internal import Store
         clients[account.id] = nil
         if let former { try await client(account).goOn(from: former) }
         vaultTrouble = nil
+        lost.remove(account.id)
     }
 
     /// By id, `user@host`, host or address; the only one if nothing is named.
@@ -229,8 +229,7 @@ internal import Store
     private func row(_ account: Account, unsent: Int) -> AccountsReport.Row {
         AccountsReport.Row(
             id: account.id, server: account.server, user: account.user, login: account.login.rawValue,
-            serverVersion: account.serverVersion, signedIn: !account.isSignedOut && !lost.contains(account.id),
-            unsent: unsent)
+            serverVersion: account.serverVersion, signedIn: end(of: account) == nil, unsent: unsent)
     }
 
     // MARK: Playing

@@ -40,6 +40,7 @@ import Testing
 
     @LoopActor private final class Said {
         var error: ControlError?
+        var row: AccountsReport.Row?
     }
 
     @LoopActor @Test func whatALockedKeyringKeptFromPlayingIsOverOnceItIsOpen() async throws {
@@ -77,6 +78,21 @@ import Testing
         #expect(await play(rig) == nil)
         #expect(signedIn(rig) == [true])
         #expect(service.shelves.trouble == nil)
+        await rig.end()
+    }
+
+    /// Which need not wait for the server's next answer.
+    @LoopActor @Test func aLoginMendsIt() async throws {
+        let rig = try await begun()
+        await rig.vault.removeAll(account: Thing.account)
+        try await rig.kill()
+        #expect(await play(rig)?.kind == .notSignedIn && signedIn(rig) == [false])
+        let shelves = rig.service.shelves
+        let request = LoginRequest(
+            address: rig.proxy.address, user: Upstream.user, secrets: LoginSecrets(password: Upstream.password))
+        let said = Said()
+        await rig.answered(within: 15) { said.row = try? await shelves.logIn(request) }
+        #expect(said.row?.signedIn == true && said.row?.id == Thing.account)
         await rig.end()
     }
 }
