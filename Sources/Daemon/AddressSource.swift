@@ -118,12 +118,8 @@ actor AddressSource: Source {
         do throws(EngineFailure) { facts = try await inspector.inspect(stream, through: shelf) } catch {
             throw SourceError(error, of: address)
         }
-        let length = await read(stream) { reader in
-            try await FrameFinder(reader: reader, hint: .zero).untoldLength(bySizeAlone: true) ?? .zero
-        }
-        facts.duration = max(facts.duration, length ?? .zero)
-        let chapters = await read(stream) { try await EmbeddedChapters.read($0) }
-        facts.repairChapters(embedded: chapters ?? [])
+        let more = await more(of: stream)
+        facts.repair(length: more.length, chapters: more.chapters)
         var item = Item(
             id: name(of: address), kind: .file, title: facts.title ?? facts.album ?? address.name,
             authors: facts.albumArtists.isEmpty ? facts.artists : facts.albumArtists, narrators: facts.composers,
@@ -139,9 +135,7 @@ actor AddressSource: Source {
     }
 
     /// What may lie anywhere in the file: a server that gives it too slowly is not waited for.
-    private func read<Answer>(
-        _ stream: AudioStream, _ body: (any ByteReader) async throws -> Answer
-    ) async -> Answer? {
+    private func more(of stream: AudioStream) async -> (chapters: [Chapter], length: BookTime?) {
         let reader = shelf.reader(of: stream)
         let limit = Task {
             if (try? await Task.sleep(for: .seconds(5))) != nil { reader.close() }
@@ -150,7 +144,9 @@ actor AddressSource: Source {
             limit.cancel()
             reader.close()
         }
-        return try? await body(reader)
+        let chapters = try? await EmbeddedChapters.read(reader)
+        let length = try? await FrameFinder(reader: reader, hint: .zero).untoldLength(bySizeAlone: true)
+        return (chapters ?? [], length)
     }
 }
 

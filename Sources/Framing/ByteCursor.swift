@@ -16,11 +16,10 @@ struct ByteCursor {
         return bytes[position..<position + count]
     }
 
-    mutating func number(_ width: Int) -> Int? {
-        guard let bytes = take(width) else { return nil }
-        let value = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Int(exactly: value)
-    }
+    mutating func number(_ width: Int) -> Int? { word(width).flatMap { Int(exactly: $0) } }
+
+    /// All its bits: a number of eight bytes may have a sign.
+    mutating func word(_ width: Int) -> UInt64? { take(width)?.reduce(0) { $0 << 8 | UInt64($1) } }
 
     mutating func skip(_ count: Int) -> Bool { take(count) != nil }
 }

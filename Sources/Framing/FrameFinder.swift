@@ -59,11 +59,12 @@ public actor FrameFinder {
     }
 
     private func known() async throws(EngineFailure) -> Kind {
-        if let kind { return kind }
-        let found = try await recognize()
-        // Somebody else may have been faster.
-        kind = kind ?? found
-        return kind ?? found
+        if kind == nil {
+            let found = try await recognize()
+            // Somebody else may have been faster.
+            kind = kind ?? found
+        }
+        return kind ?? .neither
     }
 
     private func recognize() async throws(EngineFailure) -> Kind {

@@ -57,10 +57,10 @@ struct MP4Chapters {
         guard let count = chpl.number(1) else { return [] }
         var starts: [(BookTime, String)] = []
         for _ in 0..<count {
-            guard let word = chpl.take(8), let length = chpl.number(1), let title = chpl.take(length) else { break }
+            guard let word = chpl.word(8), let length = chpl.number(1), let title = chpl.take(length) else { break }
             // Of a book whose beginning was cut off, one may have begun before it.
-            let start = Int64(bitPattern: word.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-            starts.append((BookTime(microseconds: max(0, start / 10)), String(decoding: title, as: UTF8.self)))
+            starts.append(
+                (BookTime(microseconds: max(0, Int64(bitPattern: word) / 10)), String(decoding: title, as: UTF8.self)))
         }
         return starts.enumerated().map { index, entry in
             Chapter(

@@ -24,8 +24,11 @@ public struct FileFacts: Hashable, Sendable {
 
     public init() {}
 
-    /// - Parameter embedded: what the file's own bytes say of chapters; where they say nothing the inspector's stay.
-    public mutating func repairChapters(embedded: [Chapter]) {
+    /// - Parameters:
+    ///   - length: what the file's own bytes come to, where that is more than it says.
+    ///   - embedded: what they say of chapters; where they say nothing the inspector's stay.
+    public mutating func repair(length: BookTime?, chapters embedded: [Chapter]) {
+        duration = max(duration, length ?? .zero)
         chapters = Timeline.repaired(chapters: embedded.isEmpty ? chapters : embedded, duration: duration)
     }
 }

@@ -57,15 +57,21 @@ extension Item {
         for (number, before) in old.tracks.enumerated() { heirs[number] = named[before.audio] }
         let taken = Set(heirs.values)
         var free = tracks.indices.filter { !taken.contains($0) }
-        for (number, before) in old.tracks.enumerated() where heirs[number] == nil && !free.isEmpty {
-            let low = heirs.lazy.filter { $0.key < number }.map(\.value).max() ?? -1
-            let high = heirs.lazy.filter { $0.key > number }.map(\.value).min() ?? .max
-            let heir = free.firstIndex { index in
-                let now = tracks[index]
-                if before.title != nil, before.title == now.title { return isAsLong(before, now) }
-                return low < index && index < high && abs((now.duration - before.duration).seconds) < 0.002
+        // Of those that have their names: the first behind each.
+        var highs = Array(repeating: Int.max, count: old.tracks.count + 1)
+        for number in old.tracks.indices.reversed() { highs[number] = min(highs[number + 1], heirs[number] ?? .max) }
+        var low = -1
+        for (number, before) in old.tracks.enumerated() {
+            if heirs[number] == nil {
+                let high = highs[number + 1]
+                let heir = free.firstIndex { index in
+                    let now = tracks[index]
+                    if before.title != nil, before.title == now.title { return isAsLong(before, now) }
+                    return low < index && index < high && abs((now.duration - before.duration).seconds) < 0.002
+                }
+                heirs[number] = heir.map { free.remove(at: $0) }
             }
-            if let heir { heirs[number] = free.remove(at: heir) }
+            low = max(low, heirs[number] ?? -1)
         }
         return heirs
     }

@@ -101,8 +101,7 @@ public struct FileSource: Sendable {
         do throws(EngineFailure) {
             var facts = try await inspector.inspect(path: path)
             let length = try? await FrameFinder(reader: FileReader(bytes), hint: .zero).untoldLength()
-            facts.duration = max(facts.duration, length ?? .zero)
-            facts.repairChapters(embedded: chapters)
+            facts.repair(length: length, chapters: chapters)
             return facts
         } catch {
             switch error {

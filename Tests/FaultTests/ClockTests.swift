@@ -36,11 +36,8 @@ import Testing
     }
 
     /// A proxy dates the answers by a clock of its own. Another device goes on a moment after this one has paused.
-    @LoopActor @Test(arguments: [20_000, -20_000] as [Int64]) func aProxysClockKeepsNoOtherDevicesPlaceAway(
-        _ ahead: Int64
-    )
-        async throws
-    {
+    @LoopActor @Test(arguments: [20_000, -20_000])
+    func aProxysClockKeepsNoOtherDevicesPlaceAway(_ ahead: Int64) async throws {
         let rig = try Rig(seed: 1, headersAhead: ahead)
         let book = Thing.all[1]
         try await rig.begin()
