@@ -181,7 +181,7 @@ private func blockedSignals() -> sigset_t {
             LoopActor.onLoop { self.service?.heard(trouble) }
         }
         do throws(StoreError) {
-            let store = try Store.open(at: paths.database, onTrouble: hear)
+            let store = try Store.open(at: paths.database, memory: paths.runtime, onTrouble: hear)
             if let notice = store.notice { log.error("the journal was damaged", metadata: ["what": "\(notice)"]) }
             return (store, nil)
         } catch {

@@ -23,7 +23,8 @@ extension Service {
             heard, rate: player.rate, session: sync.liveID(of: heard.item),
             day: heard.listened > .zero ? today(at: now.wall) : Day(number: 0), id: { UUID().uuidString.lowercased() },
             now)
-        store.journal(place: place, stretch: stretch, sitting: sitting, at: now.wall)
+        store.journal(
+            place: place, stretch: stretch, sitting: sitting, at: now.wall, goesOn: heard.why == .tick)
         wrote(place)
         perform(effects.filter { if case .save = $0 { false } else { true } })
     }

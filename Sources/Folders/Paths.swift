@@ -5,9 +5,11 @@ public struct Paths: Hashable, Sendable {
     public let state: String
     public let cache: String
     public let data: String
+    /// In memory, until the session ends; nil: there is none.
+    public let runtime: String?
 
-    /// Reads `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_DATA_HOME`, else folders under `HOME`. As
-    /// the specification says, a value that is not an absolute path is taken as not set. Touches no file.
+    /// Reads `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_DATA_HOME`, else folders under `HOME`, and
+    /// `XDG_RUNTIME_DIR`. As the specification says, a value that is not an absolute path is taken as not set. Touches no file.
     /// - Parameter own: dogear's folder in each of them.
     /// - Throws: ``FolderError/noHome`` if a variable is missing and `HOME` does not help.
     public init(environment: [String: String], own: String = "dogear") throws(FolderError) {
@@ -20,6 +22,7 @@ public struct Paths: Hashable, Sendable {
         state = try folder("XDG_STATE_HOME", ".local/state")
         cache = try folder("XDG_CACHE_HOME", ".cache")
         data = try folder("XDG_DATA_HOME", ".local/share")
+        runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? Self.join($0, own) : nil }
     }
 
     public var configFile: String { "\(config)/config.toml" }

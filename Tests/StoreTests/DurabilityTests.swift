@@ -56,6 +56,143 @@ import Testing
         }
     }
 
+    /// As playing writes it: all of the first second, of the others what has changed.
+    private func play(_ store: Store, of item: ItemID, _ seconds: ClosedRange<Int>) {
+        for second in seconds {
+            let time = BookTime.seconds(Double(second))
+            let isShelf = item.isOfShelf
+            var stretch = stretch("s-\(item)", item, listened: Double(second))
+            (stretch.place, stretch.updated) = (time, Int64(second) * 1000)
+            let sitting = Sitting(
+                id: "row-\(item)", item: item, session: isShelf ? stretch.id : nil, day: Day(number: 1), started: 0,
+                ended: Int64(second) * 1000, from: .zero, to: time, listened: time)
+            store.journal(
+                place: place(item, Double(second), updated: Int64(second) * 1000), stretch: isShelf ? stretch : nil,
+                sitting: sitting, at: Int64(second) * 1000, goesOn: second > 1)
+        }
+    }
+
+    private func expectHeard(_ store: Store, _ item: ItemID, _ second: Int) async throws {
+        let time = BookTime.seconds(Double(second))
+        #expect(try await store.place(of: item) == place(item, Double(second), updated: Int64(second) * 1000))
+        let row = try #require(try await store.history(limit: 9).first { $0.item == item })
+        #expect(row.listened == time && row.to == time && row.ended == Int64(second) * 1000)
+        guard item.isOfShelf else { return }
+        let stretch = try #require(try await store.stretch("s-\(item)"))
+        #expect(stretch.listened == time && stretch.place == time && stretch.updated == Int64(second) * 1000)
+    }
+
+    private func recorded(_ path: String) async throws -> Int64? {
+        try await DatabaseQueue(path: path).read {
+            try Int64.fetchOne($0, sql: "SELECT listened / 1000000 FROM history")
+        }
+    }
+
+    /// Of a row of seconds each tenth is written to the database, the others where they outlive the process. What was
+    /// listened to is there for who asks, who comes later, and who opens what a killed one left.
+    @Test(arguments: [emma, ulysses], [1, 2, 7, 10, 11, 12, 25])
+    func secondsThatPassAreKept(_ item: ItemID, _ seconds: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run/dogear")
+            let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            for second in 1...seconds {
+                play(store, of: item, second...second)
+                // As long as a second is.
+                while store.isBusy { await Task.yield() }
+            }
+            #expect(try await recorded(path) == Int64((seconds - 1) / 10 * 10 + 1))
+            let copy = "\(folder)/killed"
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            }
+            if seconds > 1 {
+                try FileManager.default.copyItem(atPath: memory, toPath: "\(folder)/kept")
+                #expect(try mode(memory) == 0o700 && mode("\(memory)/\(store.deviceID)") == 0o600)
+            }
+            try await expectHeard(store, item, seconds)
+            // Whatever comes next takes it along, and what is kept of a second before it has nothing more to say.
+            try await store.write(.volume(0.5))
+            play(store, of: item, (seconds + 1)...(seconds + 1))
+            try await store.flush()
+            try await expectHeard(
+                try Store.open(at: path, memory: "\(folder)/kept") { Issue.record("\($0)") }, item, seconds + 1)
+            // As often as it is opened.
+            for _ in 1...2 {
+                let after = try Store.open(at: copy, memory: "\(folder)/kept") { Issue.record("\($0)") }
+                try await expectHeard(after, item, seconds)
+                try await after.flush()
+            }
+        }
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    /// Where there is no such folder, or no file in it, all is written to the database.
+    @Test(arguments: [nil, "/dev/null/dogear", "/proc/dogear"])
+    func withoutMemoryEachSecondIsWritten(_ memory: String?) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            for second in 1...5 {
+                play(store, of: emma, second...second)
+                while store.isBusy { await Task.yield() }
+            }
+            #expect(try await recorded(path) == 5)
+        }
+    }
+
+    /// What another says of the place stays said of it, and a file that somebody removed is made anew.
+    @Test func whatElseIsWrittenBetweenSecondsIsNotLost() async throws {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run")
+            let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            play(store, of: emma, 1...1)
+            while store.isBusy { await Task.yield() }
+            play(store, of: emma, 2...3)
+            try FileManager.default.removeItem(atPath: memory)
+            play(store, of: emma, 4...5)
+            #expect(try await recorded(path) == 1)
+            try await expectHeard(store, emma, 5)
+            store.post(
+                .place(Place(item: emma, position: .zero, duration: .seconds(3600), isFinished: true, updated: 9)))
+            play(store, of: emma, 6...7)
+            try await expectHeard(store, emma, 7)
+            try await store.write(.borrowed(place(emma, 7, updated: 7000)))
+            #expect(try await store.borrowed().count == 1)
+            play(store, of: emma, 8...9)
+            #expect(try await store.borrowed().isEmpty)
+            try await store.write(.removeStretch(id: "s-\(emma)"))
+            #expect(try await store.stretches().isEmpty)
+        }
+    }
+
+    /// What a file in memory says goes on from what the database has, and from nothing else.
+    @Test(arguments: [
+        "", "dogear tick 1\n", "\u{0}", String(repeating: "\n", count: 99),
+        "dogear tick 2\n" + String(repeating: "1\n", count: 10) + "end\n",
+    ])
+    func whatIsNoTickIsPassedOver(_ text: String) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run")
+            let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            play(store, of: emma, 1...1)
+            while store.isBusy { await Task.yield() }
+            play(store, of: emma, 2...3)
+            let file = "\(memory)/\(store.deviceID)"
+            let good = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(TickRecord(text: good)?.text == good)
+            for end in good.indices { #expect(TickRecord(text: String(good[..<end])) == nil || good[end...] == "\n") }
+            try text.write(toFile: file, atomically: false, encoding: .utf8)
+            let copy = "\(folder)/killed"
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+            }
+            try await expectHeard(try Store.open(at: copy, memory: memory) { Issue.record("\($0)") }, emma, 1)
+        }
+    }
+
     @Test func aDiskThatTakesItsTimeKeepsNoPlaceWaiting() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/state.sqlite"
