@@ -12,6 +12,8 @@ struct Call: Sendable {
     var timeout = 30.0
     /// Nothing comes for a while, and that is no sign of anything.
     var mayBeSilent = false
+    /// What is lost on the way is not there to be asked for again.
+    var isOnce = false
     /// Of the answer, in bytes.
     var bodyLimit = 64 << 20
     /// Sent as it is, instead of ``body``.
@@ -39,6 +41,7 @@ struct Call: Sendable {
             method, server.url(path, query: query), headers: headers, body: text.map { Array($0.utf8) } ?? body?.bytes,
             caFile: caFile, timeout: timeout, bodyLimit: bodyLimit)
         if mayBeSilent { request.idleTimeout = timeout }
+        request.isOnce = isOnce
         return request
     }
 
@@ -197,6 +200,8 @@ extension Call {
         engine("GET", session).with {
             $0.timeout = timeout
             $0.mayBeSilent = true
+            // What happened meanwhile would be told to nobody: whoever polls is to know that an answer was lost.
+            $0.isOnce = true
             $0.bodyLimit = 16 << 20  // a whole user comes with all their progress
         }
     }

@@ -54,13 +54,13 @@ enum EnginePacket: Hashable, Sendable {
 
 /// The events that matter for keeping a place, and for what the libraries hold.
 enum LiveEvent: Hashable, Sendable {
-    /// The token was taken.
-    case welcome
+    /// The token was taken, which is this user's.
+    case welcome(user: String?)
     case authFailed
     /// One session told a place.
     case progress(session: String?, ProgressPayload)
-    /// Something of the user was changed: all their progress and bookmarks.
-    case user([ProgressPayload], [BookmarkPayload])
+    /// Something of a user was changed: all their progress and bookmarks.
+    case user(String?, [ProgressPayload], [BookmarkPayload])
     /// Items were added, changed or removed; podcasts also when one of their episodes was.
     case items([String])
     /// Something else of the libraries: their lists, or they themselves.
@@ -73,7 +73,7 @@ enum LiveEvent: Hashable, Sendable {
         else { return nil }
         let value = { JSON(Array(content))?.elements.dropFirst().first ?? .null }
         switch String(decoding: content[content.startIndex + 2..<end], as: UTF8.self) {
-        case "init": self = .welcome
+        case "init": self = .welcome(user: value()["userId"].text)
         case "auth_failed": self = .authFailed
         case "user_item_progress_updated":
             let value = value()
@@ -82,7 +82,7 @@ enum LiveEvent: Hashable, Sendable {
         case "user_updated":
             let value = value()
             self = .user(
-                value["mediaProgress"].elements.compactMap(ProgressPayload.init),
+                value["id"].text, value["mediaProgress"].elements.compactMap(ProgressPayload.init),
                 value["bookmarks"].elements.compactMap(BookmarkPayload.init))
         case "item_added", "item_updated", "item_removed": self = .items([value()["id"].text].compactMap(\.self))
         case "items_added", "items_updated": self = .items(value().elements.compactMap { $0["id"].text })

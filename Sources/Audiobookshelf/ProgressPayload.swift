@@ -6,6 +6,8 @@ public import Listening
 struct ProgressPayload: Hashable, Sendable {
     let item: String
     let episode: String?
+    /// Whose it is.
+    let user: String?
     let progress: ShelfProgress
     let isHidden: Bool
 
@@ -14,6 +16,7 @@ struct ProgressPayload: Hashable, Sendable {
         guard let item = json["libraryItemId"].text else { return nil }
         self.item = item
         episode = json["episodeId"].text
+        user = json["userId"].text
         isHidden = json["hideFromContinueListening"].bool ?? false
         let duration = max(0, json["duration"].number ?? 0)
         let share = (json["progress"].number ?? 0).clamped(to: 0...1)

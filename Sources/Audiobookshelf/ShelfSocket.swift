@@ -112,6 +112,11 @@ public actor ShelfSocket {
         var bearer: String
         var hasRenewed = false
         var isWelcome = false
+        /// Who signed in, by the server's word.
+        var user: String?
+
+        /// What another user does moves no place of this one's.
+        func isOurs(_ other: String?) -> Bool { user == nil || other == nil || other == user }
     }
 
     private func connection() async -> End {
@@ -153,15 +158,18 @@ public actor ShelfSocket {
             if line.isWelcome { backOff.succeed() }
             try await push("3", line)
         case .connected: try await signIn(with: line.bearer, &line)
-        case .event(.welcome):
+        case .event(.welcome(let user)):
             line.isWelcome = true
+            line.user = user
             line.hasRenewed = false
             report(.connected)
         case .event(.authFailed): try await signInAgain(&line)
         case .event(.progress(let session, let payload)):
-            if let place = place(payload) { report(.progress(session: session, place)) }
-        case .event(.user(let payloads, let bookmarks)):
-            report(.places(payloads.compactMap(place)))
+            if let place = place(payload), line.isOurs(payload.user) { report(.progress(session: session, place)) }
+        case .event(.user(let user, let payloads, let bookmarks)):
+            guard line.isOurs(user) else { return }
+            let line = line
+            report(.places(payloads.filter { line.isOurs($0.user) }.compactMap(place)))
             report(.bookmarks(bookmarks.compactMap { $0.bookmark(account: client.account.id) }))
         case .event(.items(let items)):
             report(.items(items.compactMap { ShelfItemID(account: client.account.id, item: $0)?.id }))

@@ -45,12 +45,12 @@ extension Easy {
             try set(CURLOPT_LOW_SPEED_LIMIT, 1)
             try set(CURLOPT_LOW_SPEED_TIME, Int(idle.clamped(to: 1...86_400)))
         }
+        // libcurl repeats any request whose idle connection turns out to be dead; the server may have acted on it.
+        if request.isOnce || request.method == "POST" { try set(CURLOPT_FRESH_CONNECT, 1) }
         switch request.method {
         case "GET" where request.body == nil: try set(CURLOPT_HTTPGET, 1)
         case "HEAD": try set(CURLOPT_NOBODY, 1)
         case "POST":
-            // libcurl repeats any request whose idle connection turns out to be dead; the server may have acted on it.
-            try set(CURLOPT_FRESH_CONNECT, 1)
             try set(CURLOPT_POST, 1)
             try set(body: request.body ?? [])
         default:

@@ -14,6 +14,8 @@ public struct HTTPRequest: Hashable, Sendable, CustomStringConvertible, CustomRe
     public var connectTimeout: Double?
     /// Seconds without a byte after which the connection counts as lost, at least 1; nil: the transport's own, thirty.
     public var idleTimeout: Double?
+    /// The answer is there but once: the transport must not send the request again by itself. No POST is.
+    public var isOnce = false
     /// Answers with a larger body fail with ``TransportError/tooLarge(limit:)``.
     public var bodyLimit: Int
 

@@ -17,7 +17,8 @@ import Testing
         #expect(packets.first == .open(sid: "r76RMyKzlh2WZMUAAAAE", silence: 45))
         #expect(packets.dropFirst().first == .connected)
         let events = packets.compactMap { if case .event(let event) = $0 { event } else { nil } }
-        #expect(events.first == .welcome)
+        let lena = "e25f6560-9b73-4c8c-bc58-5a03bd7ab5fc"
+        #expect(events.first == .welcome(user: lena))
         let told = events.compactMap { event in
             if case .progress(let session, let payload) = event { (session, payload) } else { nil }
         }
@@ -25,8 +26,8 @@ import Testing
         #expect(told.first?.0 == "4197a3cd-03f3-47fd-a04c-3a928be62340")
         #expect(told.map { $0.1.episode } == [nil, "78240709-bf76-458f-a886-9a1295514a68", nil])
         #expect(told.first?.1.progress.updated == 1_795_223_986_142)
-        let users = events.compactMap { if case .user(let payloads, _) = $0 { payloads } else { nil } }
-        #expect(users.map(\.count) == [2, 2])
+        let users = events.compactMap { if case .user(lena, let payloads, _) = $0 { payloads } else { nil } }
+        #expect(users.map(\.count) == [2, 2] && (users.joined() + told.map(\.1)).allSatisfy { $0.user == lena })
         #expect(users.first?.map(\.progress.isFinished) == [true, false])
     }
 
@@ -64,7 +65,7 @@ import Testing
         #expect(
             read("0{\"sid\":\"a\",\"pingInterval\":1e300,\"pingTimeout\":-5}") == [.open(sid: "a", silence: 300.1)])
         let event = #"42["user_updated",{"mediaProgress":[{"libraryItemId":"i","currentTime":"abc"},7,null]}]"#
-        guard case .event(.user(let payloads, _))? = read(event).first else {
+        guard case .event(.user(nil, let payloads, _))? = read(event).first else {
             Issue.record("not read")
             return
         }

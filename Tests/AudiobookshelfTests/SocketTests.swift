@@ -104,6 +104,37 @@ private final class FakeSocket: Sendable {
         #expect(packets == ["packet 40", "packet 42[\"auth\",\"A1\"]", "packet 3"])
     }
 
+    /// Sent again by the transport, a poll would not bring what the lost one brought, and nobody would know.
+    @Test func aPollIsSentOnce() async throws {
+        let polls = Locked<[Bool]>([])
+        let inner = socket.transport
+        let watched = FakeTransport { request throws(TransportError) in
+            if request.method == "GET", request.query.contains("sid=") { polls.withLock { $0.append(request.isOnce) } }
+            return try await inner.send(request)
+        }
+        try await listening(transport: watched) { reports, _ in #expect(await reports.next() == .connected) }
+        #expect(polls.withLock { !$0.isEmpty && $0.allSatisfy { $0 } })
+    }
+
+    @Test func whatAnotherUserDoesIsNotOurs() async throws {
+        try await listening { reports, _ in
+            #expect(await reports.next() == .connected)
+            let theirs = event(session: "phone", at: 50).replacing(
+                "\"libraryItemId\"", with: "\"userId\":\"v\",\"libraryItemId\"")
+            socket.say(theirs)
+            socket.say(
+                "42[\"user_updated\",{\"id\":\"v\",\"mediaProgress\":[{\"libraryItemId\":\"i\",\"currentTime\":8}]}]")
+            let rows =
+                "{\"userId\":\"v\",\"libraryItemId\":\"i\",\"currentTime\":9},{\"userId\":\"u\",\"libraryItemId\":\"i\",\"currentTime\":7}"
+            socket.say("42[\"user_updated\",{\"id\":\"u\",\"mediaProgress\":[\(rows)]}]")
+            guard case .places(let places)? = await reports.next() else {
+                Issue.record("no places")
+                return
+            }
+            #expect(places.map(\.position) == [.seconds(7)])
+        }
+    }
+
     @Test func theAccountsHeadersGoAlongAndTheTokenOnlyInsideAPacket() async throws {
         let requests = Locked<[HTTPRequest]>([])
         let inner = socket.transport

@@ -17,6 +17,26 @@ private let transport = CurlTransport(version: "1.2.3")
         #expect(try await text(HTTPRequest("GET", server.url("/b"))) == "1")
     }
 
+    @Test func whatIsToBeSentOnceIsNotSentAgain() async throws {
+        let server = try RawServer { connection, number in
+            guard connection.request() != nil else { return }
+            if number == 0 { connection.answer("\(number)") }
+            _ = number == 0 ? connection.request() : nil
+        }
+        #expect(try await text(HTTPRequest("GET", server.url("/a"))) == "0")
+        var request = HTTPRequest("GET", server.url("/b"))
+        request.isOnce = true
+        do throws(TransportError) {
+            _ = try await transport.send(request)
+            Issue.record("answered")
+        } catch {
+            guard case .lost(host: "127.0.0.1", _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
     @Test func aPostNeverUsesAConnectionThatMayHaveDied() async throws {
         let server = try RawServer { connection, number in
             while let request = connection.request() { connection.answer("\(number) \(request.prefix(4))") }
