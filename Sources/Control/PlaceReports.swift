@@ -5,13 +5,16 @@ public struct UndoReport: Codable, Hashable, Sendable {
     public var from: Double
     /// Where the listener is again.
     public var position: Double
+    /// It counts as finished again.
+    @OrNull public var finished: Bool?
     /// What was taken back.
     public var undone: MovesReport.Row
 
-    public init(item: ItemHead, from: Double, position: Double, undone: MovesReport.Row) {
+    public init(item: ItemHead, from: Double, position: Double, finished: Bool = false, undone: MovesReport.Row) {
         self.item = item
         self.from = from
         self.position = position
+        self.finished = finished
         self.undone = undone
     }
 }

@@ -10,6 +10,8 @@ public struct StatusReport: Codable, Hashable, Sendable {
     @OrNull public var chapters: Int?
     public var position: Double = 0
     public var duration: Double = 0
+    /// Heard to its end, or marked as finished; it begins anew with the next play.
+    @OrNull public var finished: Bool? = false
     public var rate: Double = 1
     /// Whose speed that is: `item`, `series`, `podcast` or `default`; null while nothing is loaded.
     @OrNull public var rateOf: String?

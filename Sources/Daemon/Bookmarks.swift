@@ -162,7 +162,7 @@ extension Service {
         let item = try await known(id)
         return all.enumerated().map { index, bookmark in
             let chapter = item.flatMap { item in
-                item.chapterIndex(at: bookmark.time).map { item.chapters[$0].title }
+                item.chapterIndex(at: item.meant(by: bookmark.time)).map { item.chapters[$0].title }
             }
             return BookmarksReport.Row(
                 number: index + 1, item: head, time: bookmark.time.seconds, title: bookmark.title, chapter: chapter,

@@ -304,7 +304,8 @@ extension Service {
         }
         // What was begun while the server was told of it waits for the next login, as it may not be thrown away unasked.
         if player.item?.id.account == account.id { send(.stop) }
-        if force || !sync.rows.contains(where: { $0.item.account == account.id }) {
+        // So does a session that the server has not closed: it would put its own count over what it was told since.
+        if force || !sync.rows.contains(where: { $0.item.account == account.id }) && !sync.isHeld(by: account.id) {
             sync { $0.forget(account: account.id) }
             notices?.lookAtUnsent()
         }

@@ -21,7 +21,7 @@ extension Service {
             if kind != .unfinish || player.isFinished {
                 send(.replace(target, finished: kind == .finish, kind.cause))
             }
-        } else if let here = place.position, let target {
+        } else if let here = place.position, let target, kind != .unfinish || place.isFinished {
             keep(kind.cause, of: id, from: here, to: target)
         }
         return try await write(kind, of: row.item, id, target, duration: duration, finished: kind == .finish)
@@ -38,21 +38,42 @@ extension Service {
             throw ControlError(
                 .notFound, "nothing to undo for '\(row.item.title)': nothing has moved your place that is still known")
         }
+        let length =
+            player.item.flatMap { $0.id == id ? $0.duration : nil }
+            ?? max(
+                known?.duration ?? .zero, row.duration.map(BookTime.seconds) ?? .zero)
+        if length > .zero, move.from > length + .second {
+            throw ControlError(
+                .failed,
+                "'\(row.item.title)' is \(TimeText.clock(length)) long and ends before \(TimeText.clock(move.from)), where "
+                    + "you were; undo again once it is as long as it was")
+        }
         let from: BookTime
-        if player.item?.id == id {
+        // The mark is back as well.
+        let isFinished = move.cause == .unfinish
+        if let item = player.item, item.id == id {
             try mayMove()
             // Nobody was where it was gone back to.
             from = isBack ? move.to : position
-            send(.seek(to: move.from, .undo))
+            if isFinished {
+                send(.stop)
+                send(.replace(move.from, finished: true, .undo))
+                _ = try await write(.finish, of: row.item, id, move.from, duration: item.duration, finished: true)
+            } else {
+                send(.seek(to: move.from, .undo))
+            }
         } else {
             // What was loaded may have left meanwhile.
             let place = if let known { known } else { await lastPlace(of: id) }
             from = place.position ?? move.to
             keep(.undo, of: id, from: from, to: move.from)
-            _ = try await write(.place, of: row.item, id, move.from, duration: place.duration, finished: false)
+            _ = try await write(
+                isFinished ? .finish : .place, of: row.item, id, move.from, duration: max(place.duration, length),
+                finished: isFinished)
         }
         return UndoReport(
-            item: row.item, from: from.seconds, position: move.from.seconds, undone: moveRow(move, row.item))
+            item: row.item, from: from.seconds, position: move.from.seconds, finished: isFinished,
+            undone: moveRow(move, row.item))
     }
 
     private func everyMove() async throws(ControlError) -> [Move] {
@@ -113,10 +134,10 @@ extension Service {
 
     /// Where the listener is in an item, played now or not; nil as position if nobody who can be asked knows. Where another
     /// device went on that is taken, and what it took the place of can be undone.
-    private func lastPlace(of id: ItemID) async -> (position: BookTime?, duration: BookTime) {
+    private func lastPlace(of id: ItemID) async -> (position: BookTime?, duration: BookTime, isFinished: Bool) {
         let present = player.item.flatMap { $0.id == id ? $0 : nil }
         // Played to its end it stands at its start; that is no place of the listener's.
-        if let present, !player.isFinished { return (position, present.duration) }
+        if let present, !player.isFinished { return (position, present.duration, false) }
         let own = (try? await store.place(of: id)) ?? nil
         let knowsOurs = sync.hasTold(id)
         let answer = id.isOfShelf ? await inTime { await self.shelves.answer(on: id) } ?? nil : nil
@@ -124,13 +145,13 @@ extension Service {
         let lengths = [present?.duration, server?.duration, own?.duration].compactMap(\.self)
         let duration = lengths.first { $0 > .zero } ?? .zero
         guard let own, let server, isOutdone(own, by: server, knowsOurs: knowsOurs) else {
-            if let known = own ?? server { return (known.position, duration) }
+            if let known = own ?? server { return (known.position, duration, known.isFinished) }
             // Who never began it is at its start, where that is sure.
             let isUnbegun = if id.isOfShelf && answer == nil { false } else { await store.wasNeverBegun(id) }
-            return (isUnbegun ? .zero : nil, duration)
+            return (isUnbegun ? .zero : nil, duration, false)
         }
         if player.item?.id != id { take(server, over: own) }
-        return (server.position, duration)
+        return (server.position, duration, server.isFinished)
     }
 
     /// Keeps the place here and tells the server: now if it answers at once, else when it does.

@@ -492,7 +492,7 @@ extension Item {
             if time > duration {
                 throw SourceError(.usage, "that is past the end: '\(title)' is \(TimeText.clock(duration)) long")
             }
-            return time
+            return meant(by: time)
         case .share(let share): return .seconds(duration.seconds * share)
         case .bookmark:
             // Known to the journal alone: see `settled`.

@@ -19,6 +19,7 @@ extension Service {
         }
         report.position = position.seconds
         report.duration = player.item?.duration.seconds ?? 0
+        report.finished = player.isFinished
         report.rate = player.rate
         report.rateOf = player.item.map { _ in rateKey.rateOwner }
         report.volume = player.volume

@@ -72,7 +72,7 @@ public struct Bookmark: Hashable, Sendable, Identifiable {
     /// What a bookmark is called that was given no title: `The Whale, 1:02:03`.
     public static func title(of item: Item, at time: BookTime) -> String {
         let clock = TimeText.clock(time)
-        guard let index = item.chapterIndex(at: time) else { return clock }
+        guard let index = item.chapterIndex(at: item.meant(by: time)) else { return clock }
         let chapter = item.chapters[index].title
         return chapter.allSatisfy(\.isWhitespace) ? clock : "\(chapter.prefix(longestTitle - 20)), \(clock)"
     }

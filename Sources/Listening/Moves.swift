@@ -40,7 +40,7 @@ extension Move {
     /// What did not move the place is no entry, but for marks that stand for more than the place: a finish can be taken
     /// back, and each undo stands for the move that it took back.
     public var isWorthKeeping: Bool {
-        cause == .finish || cause == .undo || (to - from).microseconds.magnitude >= 500_000
+        cause == .finish || cause == .unfinish || cause == .undo || (to - from).microseconds.magnitude >= 500_000
     }
 
     public enum Standing: Hashable, Sendable {

@@ -299,7 +299,9 @@ extension Player {
 
     /// What moved the place; kept with each move.
     public enum JumpCause: String, Hashable, Sendable {
-        case seek, chapter, undo, restart, finish, unfinish, sleep
+        case seek, chapter, undo, restart, finish, sleep
+        /// What was finished is no more: by command, or gone into again.
+        case unfinish
         /// Another device's newer place.
         case device
         /// Playing was begun at a place that was asked for.

@@ -134,9 +134,11 @@ extension Player {
             effects = [.placed(item.id, goal)]
         }
         forgetSleepEnd()
+        // A slip of a key, which undo takes back with the mark.
+        let takesBack = isFinished && (cause == .seek || cause == .chapter)
         (isFinished, isBorrowed) = (false, false)
         partIndex = index(of: goal)
-        return effects + [.jumped(item.id, from: from, to: goal, cause), .seeked]
+        return effects + [.jumped(item.id, from: from, to: goal, takesBack ? .unfinish : cause), .seeked]
     }
 
     mutating func setRate(_ wanted: Double, isChosen: Bool, _ now: Moment) -> [Effect] {

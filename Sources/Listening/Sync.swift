@@ -155,7 +155,15 @@ public struct Sync: Sendable {
         unsent.count(where: isLate) + writes.values.count { $0.refusal == nil }
             + bookmarks.values.count { $0.refusal == nil }
     }
-    /// Sessions among them.
+    /// Its server may yet end a session with its own count, over what it was told otherwise.
+    public func isHeld(by account: String) -> Bool {
+        waiting.values.contains { stretch in
+            stretch.item.account == account && stretch.isHeldByServer && stretch.delivery == .local
+                && stretch.listened > .zero
+        }
+    }
+
+    /// Sessions among those that are overdue.
     public func overdueSessions(of account: String) -> Int { unsent.count { $0.item.account == account && isLate($0) } }
 
     private func isLate(_ stretch: Stretch) -> Bool {
@@ -222,6 +230,7 @@ public struct Sync: Sendable {
         taken = nil
         // Begun elsewhere on purpose: the server is told, however short the listening.
         live?.sentPlace = serverPlace.map { mayStillMove ? .unknown : $0 }
+        if live?.isUnsent == true { isDue = true }
         return effects + [.save(live!)] + pump(now)
     }
 

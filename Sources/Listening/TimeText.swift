@@ -1,4 +1,4 @@
-/// Times as people write them: `90`, `15m`, `1h30m`, `2m30s`, `1:02:03`, `12.5`.
+/// Times as people write them: `90`, `15m`, `15min`, `1h30m`, `1h30`, `2m30s`, `1:02:03`, `12.5`.
 public enum TimeText {
     /// - Returns: nil if it is none of the forms above, negative, or longer than a year.
     public static func parse(_ text: some StringProtocol) -> BookTime? {
@@ -48,20 +48,30 @@ public enum TimeText {
     private static func units(_ text: some StringProtocol) -> Double? {
         if let plain = number(text) { return plain }
         var total = 0.0
-        var digits = ""
-        var units = Array("hms")
-        for character in text.lowercased() {
-            if let place = units.firstIndex(of: character) {
-                guard let value = number(digits) else { return nil }
-                total += value * (character == "h" ? 3600 : character == "m" ? 60 : 1)
-                units.removeFirst(place + 1)
-                digits = ""
-            } else {
-                digits.append(character)
+        // What a number without a unit behind the last one is of: `1h30`.
+        var next: Double?
+        var rest = text.lowercased()[...]
+        while !rest.isEmpty {
+            let digits = rest.prefix { !$0.isLetter }
+            let word = rest.dropFirst(digits.count).prefix { $0.isLetter }
+            rest = rest.dropFirst(digits.count + word.count)
+            guard let value = number(digits) else { return nil }
+            if word.isEmpty {
+                guard let next, next > 0, value < 60, rest.isEmpty else { return nil }
+                return total + value * next
             }
+            guard let unit = unitNames[String(word)], next.map({ unit <= $0 }) ?? true else { return nil }
+            total += value * unit
+            next = unit == 1 ? 0 : unit / 60
         }
-        return digits.isEmpty && units.count < 3 ? total : nil
+        return next == nil ? nil : total
     }
+
+    /// In seconds.
+    private static let unitNames: [String: Double] = [
+        "h": 3600, "hr": 3600, "hour": 3600, "hours": 3600, "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60,
+        "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
+    ]
 }
 
 /// Where to go: `+30`, `-1:00`, `12:30`, `50%`, `chapter:7`, `bookmark:2`.

@@ -52,4 +52,12 @@ extension Item {
     public func chapterIndex(at place: BookTime) -> Int? {
         chapters.isEmpty ? nil : Timeline.index(at: place, count: chapters.count) { chapters[$0].start }
     }
+
+    /// Times are shown, typed and bookmarked in whole seconds: one of a chapter's start means that chapter, and not the last
+    /// moment of the one before.
+    public func meant(by time: BookTime) -> BookTime {
+        guard time.microseconds % 1_000_000 == 0 else { return time }
+        let starts = chapters.isEmpty ? tracks.map(\.start) : chapters.map(\.start)
+        return starts.first { $0 > time && $0 - time < .second } ?? time
+    }
 }

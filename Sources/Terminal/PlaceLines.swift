@@ -4,7 +4,8 @@ internal import Listening
 extension UndoReport {
     public func lines(on surface: Surface) -> [String] {
         [
-            "\(surface.paint(item.byline, .bold))  back at \(Figures.clock(position))",
+            "\(surface.paint(item.byline, .bold))  "
+                + (finished == true ? "finished again" : "back at \(Figures.clock(position))"),
             "It was at \(Figures.clock(from)); taken back: \(undone.words) at \(LocalTime(undone.at, on: surface).clock).",
         ]
     }

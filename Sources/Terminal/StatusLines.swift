@@ -23,12 +23,19 @@ extension StatusReport {
         let indent = String(repeating: " ", count: word.count + 2)
         var lines = [surface.paint(word, .bold) + "  " + surface.cut(item.byline, after: indent.count)]
         let times = self.times
-        let bar = surface.columns == nil || duration <= 0 ? "" : surface.bar(share) + "  "
-        if let chapter {
+        let chapter = chapter.map(name)
+        // What is told counts for more than what is drawn: on a narrow screen the bar goes first, then all on one line.
+        let wide = indent.count + Width.of(times) + (chapter.map { min(Width.of($0), 20) + 3 } ?? 0) + 12
+        let hasBar = duration > 0 && surface.columns.map { wide <= $0 } ?? false
+        let bar = hasBar ? surface.bar(share) + "  " : ""
+        if let chapter, surface.columns.map({ wide - 12 <= $0 }) ?? true {
             let room = indent.count + 3 + (bar.isEmpty ? 0 : 12) + Width.of(times)
-            lines.append(indent + surface.cut(name(of: chapter), after: room) + "   " + bar + times)
+            lines.append(indent + surface.cut(chapter, after: room) + "   " + bar + times)
         } else {
-            lines.append(indent + bar + times)
+            if let chapter { lines.append(indent + surface.cut(chapter, after: indent.count)) }
+            let room = surface.columns.map { max(20, $0 - indent.count) } ?? .max
+            let last = bar + times
+            lines += (Width.of(last) <= room ? [last] : Width.wrap(last, to: room)).map { indent + $0 }
         }
         let extras = self.extras
         if !extras.isEmpty { lines.append(indent + extras.joined(separator: " · ")) }
@@ -66,7 +73,7 @@ extension StatusReport {
         case .playing: "Playing"
         case .paused: "Paused"
         case .buffering: "Buffering"
-        case .stopped: "Stopped"
+        case .stopped: finished == true ? "Finished" : "Stopped"
         case .empty: "Empty"
         }
     }
@@ -95,7 +102,7 @@ extension StatusReport {
     public var extras: [String] {
         var extras: [String] = []
         if let opening { extras.append("opening “\(Clean.line(opening))”") }
-        if rate != 1 { extras.append(Figures.speed(rate)) }
+        if rate != 1 { extras.append(Figures.speed(rate) + (timeLeft.map { ", \($0) left" } ?? "")) }
         if volume != 1 { extras.append("volume \(Figures.percent(volume))") }
         if let sleep { extras.append("sleeps \(sleep.words)") }
         // Listening, commands and bookmarks alike.
@@ -103,6 +110,11 @@ extension StatusReport {
         if let parked, parked > 0 { extras.append("\(parked) refused, see 'dogear sync'") }
         if let queued, queued > 0 { extras.append("\(queued) in the queue") }
         return extras
+    }
+
+    /// At this speed: `5 h 43 min`.
+    private var timeLeft: String? {
+        duration > position && rate > 0 && finished != true ? Figures.length((duration - position) / rate) : nil
     }
 
     private func trouble(_ surface: Surface) -> [String] {

@@ -10,7 +10,8 @@ import Testing
             let text = try await house.done("status", "--json")
             let status = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
             let keys = [
-                "account", "buffered", "chapter", "chapters", "cover", "duration", "error", "item", "opening", "parked",
+                "account", "buffered", "chapter", "chapters", "cover", "duration", "error", "finished", "item",
+                "opening", "parked",
                 "position", "queued", "rate", "rateOf", "sleep", "state", "unsent", "volume",
             ]
             #expect(status.keys.sorted() == keys)

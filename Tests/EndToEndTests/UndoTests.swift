@@ -40,6 +40,27 @@ import Testing
         }
     }
 
+    /// A key that is pressed by mistake, where a book has come to its end.
+    @Test func whatWasFinishedIsFinishedAgain() async throws {
+        try await House.signedIn { house, _ in
+            try await house.done("play", "tidebook", "--at", "40")
+            try await house.status("on its way") { $0.position > 40.2 }
+            try await house.done("finish")
+            let place = try await house.status("finished") { $0.finished == true && $0.state == .stopped }.position
+            #expect(try await house.done("status").hasPrefix("Finished  Tidebook"))
+            for isLoaded in [true, false] {
+                if isLoaded { try await house.done("seek", "+30") } else { try await house.done("next") }
+                try await house.progress("not finished any more") { !$0.isFinished }
+                #expect(try await house.status().finished == false)
+                if !isLoaded { try await house.done("play", "loopback hour") }
+                let back = try await house.report(UndoReport.self, "undo", "tidebook")
+                #expect(back.finished == true && back.undone.cause == "unfinish" && abs(back.position - place) < 0.01)
+                try await house.progress("finished again") { $0.isFinished }
+            }
+            #expect(try await house.status().item?.title != "Tidebook")
+        }
+    }
+
     @Test func anotherDevicesPlaceIsGivenBackForGood() async throws {
         try await House.signedIn { house, daemon in
             try await house.done("play", "tidebook", "--at", "20")

@@ -40,9 +40,28 @@ struct LinesTests {
             text(report.lines(on: terminal(80))) == """
                 Paused  The Hobbit — J. R. R. Tolkien
                         chapter 3/12 “A Short…   ━─────────  12:05 / 58:00  (1:23:45 of 9:59:00)
-                        1.25× · volume 40% · sleeps in 12 min · 2 not sent yet
+                        1.25×, 6 h 52 min left · volume 40% · sleeps in 12 min · 2 not sent yet
                 ! cannot reach [0m books.example.org
                 """)
+    }
+
+    /// Which chapter it is counts for more than a bar.
+    @Test func statusOnANarrowTerminal() {
+        #expect(
+            text(playing.lines(on: terminal(70))) == """
+                Playing  The Hobbit — J. R. R. Tolkien
+                         chapter 3/12 “A Short…   12:05 / 58:00  (1:23:45 of 9:59:00)
+                """)
+        #expect(
+            text(playing.lines(on: terminal(40))) == """
+                Playing  The Hobbit — J. R. R. Tolkien
+                         chapter 3/12 “A Short Rest”
+                         12:05 / 58:00 (1:23:45 of
+                         9:59:00)
+                """)
+        for columns in 20...120 {
+            #expect(playing.lines(on: terminal(columns)).allSatisfy { Width.of($0) <= max(columns, 30) }, "\(columns)")
+        }
     }
 
     @Test func whatWaitsAndWhatWasRefusedAreTwoThings() {
