@@ -56,6 +56,8 @@ struct MetadataPayload: Sendable {
     /// As the server has it: it may hold HTML.
     let description: String?
     let language: String?
+    /// Of podcasts: its episodes are to be heard in their order.
+    let isSerial: Bool
     /// Made when it is asked for: lists of thousands do not show it.
     var summary: String? { description.flatMap(plainText) }
 
@@ -74,6 +76,7 @@ struct MetadataPayload: Sendable {
         published = json["publishedDate"].text ?? json["publishedYear"].text ?? json["releaseDate"].text
         description = json["description"].text ?? json["descriptionPlain"].text
         language = json["language"].text
+        isSerial = json["type"].string == "serial"
     }
 }
 
@@ -112,6 +115,25 @@ struct EpisodePayload: Sendable {
         duration = max(.zero, .seconds(seconds ?? 0))
         chapters = json["chapters"].elements.compactMap(Chapter.init)
         podcast = json["podcast"].isNull ? nil : MetadataPayload(json["podcast"]["metadata"])
+    }
+}
+
+extension EpisodePayload {
+    /// The one that was begun last; else the one behind the newest that was heard to its end; of what was never listened to
+    /// the first where they tell one story, else the newest.
+    /// - Returns: nil where all were heard.
+    static func next(
+        of episodes: [EpisodePayload], _ progress: (EpisodePayload) -> ShelfProgress?, isSerial: Bool
+    ) -> EpisodePayload? {
+        let inOrder = episodes.sorted { ($0.published ?? 0, $0.added ?? 0) < ($1.published ?? 0, $1.added ?? 0) }
+        let heard = inOrder.map { (episode: $0, progress: progress($0)) }
+        let begun = heard.filter { $0.progress.map { !$0.isFinished && $0.position > .zero } ?? false }
+        if let last = begun.max(by: { $0.progress!.updated < $1.progress!.updated }) { return last.episode }
+        let left = heard.filter { $0.progress?.isFinished != true }.map(\.episode)
+        guard let newest = heard.lastIndex(where: { $0.progress?.isFinished == true }) else {
+            return isSerial ? left.first : left.last
+        }
+        return heard[newest...].first { $0.progress?.isFinished != true }?.episode ?? left.last
     }
 }
 

@@ -46,9 +46,23 @@ public struct Playable: Sendable {
 extension ShelfClient {
     /// `GET /api/items/:id?expanded=1`, before a session is opened: the server answers for an e-book or a podcast as a
     /// whole too, with a session that cannot be played.
+    ///
+    /// Of a podcast the episode is found that its listener would hear next: see ``EpisodePayload/next(of:_:isSerial:)``.
     /// - Throws: ``ShelfError/notPlayable(reason:)``, ``ShelfError/notFound(what:)``.
     public func find(_ id: ShelfItemID) async throws(ShelfError) -> Playable {
         let source = try await expanded(id)
+        if source.isPodcast, !source.isMissing, id.episode == nil {
+            let progress = try await progressByItem()
+            func heard(_ episode: EpisodePayload) -> ShelfProgress? {
+                progress[ShelfItemID(account: account.id, item: id.item, episode: episode.id) ?? id]
+            }
+            if let next = EpisodePayload.next(of: source.episodes, heard, isSerial: source.metadata.isSerial),
+                let episode = ShelfItemID(account: account.id, item: id.item, episode: next.id)
+            {
+                // With where the listener is in it.
+                return try await find(episode)
+            }
+        }
         return Playable(id: id, source: source, episode: try playable(source, id))
     }
 
@@ -93,8 +107,9 @@ extension ShelfClient {
         }
         if item.isPodcast {
             guard let wanted = id.episode else {
+                let why = item.episodes.isEmpty ? "has no episodes" : "is heard to its end"
                 throw .notPlayable(
-                    reason: "'\(title)' is a podcast; choose an episode: 'dogear show \(id.id)' lists them")
+                    reason: "'\(title)' is a podcast that \(why); 'dogear show \(id.id)' lists its episodes")
             }
             guard let episode = item.episodes.first(where: { $0.id == wanted }) else {
                 throw .notFound(what: "this episode of '\(title)'")

@@ -348,7 +348,7 @@ extension Service {
     ) throws(ControlError) -> CatalogueLibrary? {
         let libraries = known(index)
         let fits = try libraries.map(\.row).called(request.library)
-        if fits.count > 1, request.library.isEmpty, request.hasFilter { return nil }
+        if fits.count > 1, request.library.isEmpty { return nil }
         let row = try fits.only
         guard let library = libraries.first(where: { $0.row == row })?.library else { return nil }
         if library.isPodcasts { try request.checkPodcasts(library.name) }

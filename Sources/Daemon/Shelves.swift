@@ -239,7 +239,7 @@ internal import Store
             let (client, shelf) = try client(of: id)
             let playable = try await client.find(shelf)
             await noteClock(client)
-            return Found(id: id, title: playable.title, memory: playable)
+            return Found(id: playable.id.id, title: playable.title, memory: playable)
         } catch {
             throw SourceError(error)
         }

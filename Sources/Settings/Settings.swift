@@ -89,30 +89,18 @@ public struct Settings: Hashable, Sendable {
         return key
     }
 
-    /// The key that was meant, most likely: few letters off, or one whose section was forgotten.
+    /// The key that was meant, most likely: the only one of its section that is called like that, few letters off, or one
+    /// whose section was forgotten.
     static func nearest(to key: String) -> String? {
-        // The rows below are as long.
-        guard key.utf8.count <= 100 else { return nil }
-        let candidates = SettingKey.allCases.map { known in
-            (known.rawValue, min(distance(key, known.rawValue), distance(key, known.parts.name)))
-        }
-        return candidates.min { $0.1 < $1.1 }.flatMap { $0.1 <= max(1, key.count / 3) ? $0.0 : nil }
-    }
-
-    /// How many letters must be added, dropped or changed.
-    private static func distance(_ a: String, _ b: String) -> Int {
-        let b = Array(b)
-        var row = Array(0...b.count)
-        for (i, letter) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, other) in b.enumerated() {
-                let changed = diagonal + (letter == other ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(changed, diagonal + 1, row[j] + 1)
+        if let point = key.lastIndex(of: "."), case let part = key[point...].dropFirst(), part.count > 3 {
+            let alike = SettingKey.allCases.filter {
+                $0.rawValue.hasPrefix(key[...point]) && $0.parts.name.contains(part)
             }
+            if alike.count == 1 { return alike[0].rawValue }
         }
-        return row[b.count]
+        if let near = Spelling.nearest(to: key, among: SettingKey.allCases.map(\.rawValue)) { return near }
+        let name = Spelling.nearest(to: key, among: SettingKey.allCases.map(\.parts.name))
+        return SettingKey.allCases.first { $0.parts.name == name }?.rawValue
     }
 }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import EventLoop
 import Glibc
+import Listening
 import Settings
 import Terminal
 
@@ -109,8 +110,27 @@ struct Dogear: DogearCommand {
     }
 
     private static func refuse(_ name: String) -> Never {
-        exit(withError: ValidationError("there is no command '\(Clean.line(name.prefix(60)))'"))
+        let meant =
+            synonyms[name.lowercased()]
+            ?? Spelling.nearest(to: name.lowercased(), among: configuration.subcommands.map { $0._commandName })
+        exit(
+            withError: ValidationError(
+                "there is no command '\(Clean.line(name.prefix(60)))'"
+                    + (meant.map { "; did you mean 'dogear \($0)'?" } ?? "")))
     }
+
+    /// What other players call it.
+    private static let synonyms = [
+        "resume": "play", "start": "play", "open": "play", "unpause": "play", "play-pause": "toggle",
+        "playpause": "toggle", "skip": "seek +30", "forward": "seek +30", "rewind": "seek -30", "back": "seek -30",
+        "replay": "seek -30", "jump": "seek", "goto": "seek", "position": "seek", "prev": "previous", "rate": "speed",
+        "timer": "sleep", "info": "show", "details": "show", "episodes": "show", "find": "search", "config": "settings",
+        "set": "settings", "get": "settings", "new": "latest", "recent": "continue", "begun": "continue",
+        "books": "list", "podcasts": "list", "ls": "list", "note": "bookmark", "mark": "bookmark", "read": "finish",
+        "done": "finish", "played": "finish", "unread": "unfinish", "reset": "restart", "signin": "login",
+        "signout": "logout", "refresh": "libraries --refresh", "scan": "libraries --refresh", "log": "logs",
+        "check": "doctor", "statistics": "stats", "version": "--version", "tui": "view", "ui": "view",
+    ]
 
     /// Every command's configuration says its name: to make one from that of its type takes casts of 0.2 ms for each.
     private static func command(named name: String) -> (any ParsableCommand.Type)? {

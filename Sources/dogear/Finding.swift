@@ -150,7 +150,7 @@ struct Libraries: DogearCommand {
 struct List: DogearCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what a library holds.",
+        abstract: "List what your libraries hold.",
         discussion: """
             Example:
               dogear list
@@ -158,8 +158,8 @@ struct List: DogearCommand {
               dogear list --author tolkien --unfinished
               dogear list --series "The Expanse"
 
-            Everything that is named has to fit; names but the library's need not be whole. The library need not be named \
-            when there is only one, or when something else is. A series is listed in its order, a collection or playlist in \
+            Everything that is named has to fit; names but the library's need not be whole. Without a library all of them \
+            are listed. A series is listed in its order, a collection or playlist in \
             its own, everything else by title. Exit code 2 when nothing fits, or the page is past the end.
 
             While the libraries of an account have not been read once, its server is asked instead; what is named then \
@@ -167,7 +167,7 @@ struct List: DogearCommand {
             """)
 
     @Argument(
-        help: "Name or id of a library, ACCOUNT/NAME where accounts share it; needed when there are several.",
+        help: "Name or id of a library, ACCOUNT/NAME where accounts share it; all of them if none is named.",
         completion: .libraries)
     var library: [String] = []
 

@@ -151,12 +151,44 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
             _ = try await ebook.play(try known("1d248273-9aeb-416e-bd53-83e500400d9d"), device: device, mimeTypes: [])
         }
         #expect(error == .notPlayable(reason: "'Only Paper' has only an e-book on the server, nothing to listen to"))
-        let podcast = try client(transport("item-04-podcast-expanded", "play-03-episode", journal))
-        let whole = await failure { () throws(ShelfError) in
-            _ = try await podcast.play(try known("c50ec295-17b3-440b-83f6-c00f39becba7"), device: device, mimeTypes: [])
-        }
-        #expect(whole?.description.contains("choose an episode") == true && whole?.category == .failed)
         #expect(!journal.lines.contains { $0.hasPrefix("POST") })
+    }
+
+    @Test func aPodcastIsPlayedByItsEpisodes() async throws {
+        let journal = Journal()
+        let inner = try transport("item-04-podcast-expanded", "play-03-episode", journal)
+        let me = try Fixture("me-01-me-with-progress").response
+        let shelf = try client(
+            FakeTransport { request throws(TransportError) in
+                if request.path.hasSuffix("/api/me") { return me }
+                return try await inner.send(request)
+            })
+        let open = try await shelf.play(
+            try known("c50ec295-17b3-440b-83f6-c00f39becba7"), device: device, mimeTypes: [])
+        #expect(open.item.kind == .episode && open.item.podcast != nil)
+        #expect(journal.lines.contains { $0.hasPrefix("POST") && $0.contains("/play/") }, "\(journal.lines)")
+    }
+
+    @Test(arguments: [
+        // Of four, oldest first: b(egun), f(inished), n(ever).
+        ("nnnn", false, 3), ("nnnn", true, 0), ("bnnn", false, 0), ("fbnn", true, 1), ("fnnn", false, 1),
+        ("nfnn", false, 2), ("nnnf", false, 2), ("ffff", false, nil), ("bfbn", true, 2), ("", false, nil),
+    ])
+    func ofAPodcastTheNextIsFound(_ states: String, _ isSerial: Bool, _ next: Int?) {
+        let states = Array(states)
+        let episodes = states.indices.compactMap {
+            EpisodePayload(["id": .string("\($0)"), "publishedAt": .number(Double($0 + 1))])
+        }
+        let found = EpisodePayload.next(
+            of: episodes.reversed(),
+            { episode in
+                let number = Int(episode.id)!
+                guard states[number] != "n" else { return nil }
+                return ShelfProgress(
+                    position: .seconds(5), duration: .seconds(9), isFinished: states[number] == "f",
+                    updated: Int64(number))
+            }, isSerial: isSerial)
+        #expect(found?.id == next.map { "\($0)" })
     }
 
     @Test func aGoneItemIsNotFound() async throws {

@@ -91,6 +91,15 @@ struct UsageTests {
         #expect(try await dogear(arguments).errors.contains("there is no command 'bogus'"))
     }
 
+    @Test(arguments: [
+        ("paly", "play"), ("pasue", "pause"), ("serch", "search"), ("Resume", "play"), ("rewind", "seek -30"),
+        ("version", "--version"), ("help bok-marks", "bookmarks"),
+    ])
+    func whatWasMeantIsSaid(_ typed: String, _ meant: String) async throws {
+        let outcome = try await dogear(typed.split(separator: " ").map(String.init))
+        #expect(outcome.code == 64 && outcome.errors.contains("did you mean 'dogear \(meant)'?"), "\(outcome)")
+    }
+
     @Test func aHeaderIsNotRepeatedInTheError() async throws {
         let outcome = try await dogear(
             "login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "hunter2")

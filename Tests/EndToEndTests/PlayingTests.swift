@@ -217,11 +217,22 @@ import Testing
             let paper = try await house.dogear("play", "paper only")
             #expect(paper.code == 1)
             #expect(paper.errors.contains("only an e-book"))
-            let podcast = try await house.dogear("play", "loopback hour")
-            #expect(podcast.code == 1)
-            #expect(podcast.errors.contains("choose an episode"))
             #expect(try await house.status().state == .empty)
             #expect(kill(daemon.pid, 0) == 0)
+        }
+    }
+
+    /// Whoever names a podcast means what they would hear next of it.
+    @Test func ofAPodcastTheNextEpisodePlays() async throws {
+        try await House.signedIn { house, _ in
+            house.server.setProgress(
+                of: House.user, item: Library.podcast, episode: Library.episode, ["currentTime": 11, "duration": 40])
+            try await house.done("play", "loopback hour")
+            let status = try await house.status("playing the episode") { $0.state == .playing && $0.position >= 11 }
+            #expect(status.item?.kind == "episode" && status.item?.podcast == "The Loopback Hour")
+            try await house.done("finish")
+            let heard = try await house.dogear("play", "loopback hour")
+            #expect(heard.code == 1 && heard.errors.contains("is heard to its end"), "\(heard)")
         }
     }
 }
