@@ -56,6 +56,9 @@ extension ViewState {
         if !isConnected { return "" }
         guard pane.isKnown || (list == .found && found != nil) else { return "…" }
         switch list {
+        case .continued where libraries.isEmpty:
+            return "Nothing was begun yet. Leave with q and sign in with 'dogear login ADDRESS', or play something with "
+                + "'dogear play FILE'."
         case .continued: return "Nothing was begun yet. 2 and 3 show what there is; Enter plays it."
         case .latest: return "There is nothing new."
         case .library where libraries.isEmpty:

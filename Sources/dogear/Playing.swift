@@ -20,7 +20,8 @@ struct Play: DogearCommand {
               dogear play https://example.org/lectures/1.mp3
 
             Playing goes on from your place unless --at says otherwise; that in a file or at an address is kept on this \
-            computer only. When words fit several titles equally well \
+            computer only. Of a podcast the episode plays that was begun last, else the one behind the newest that was \
+            heard to its end. When words fit several titles equally well \
             they are listed and you are asked; where nobody can be asked their ids are listed instead. Of several files, \
             folders or addresses the first plays and the others come next in the queue.
             """)

@@ -13,9 +13,10 @@ struct Undo: DogearCommand {
               dogear undo --list
               dogear undo the hobbit
 
-            Takes back the last jump, chapter key, restart or finish, another device's newer place, or the beginning to \
-            play somewhere else; again, the one before that. Jumps in quick succession count as one, and the few seconds \
-            that playing goes back after a pause as none. The last 50 moves are kept.
+            Takes back the last move within an item: a jump, a chapter key, a restart or finish, another device's newer \
+            place, or playing begun at another place; again, the one before that. An item that was finished, and moved in \
+            since, is finished again. Jumps in quick succession count as one, and the few seconds that playing goes back \
+            after a pause as none. The last 50 moves are kept. To another item 'dogear play' goes back, by its name.
             """)
 
     @Argument(help: .whatElsePlays, completion: .what())
