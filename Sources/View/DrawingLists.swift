@@ -57,7 +57,8 @@ extension ViewState {
         guard pane.isKnown || (list == .found && found != nil) else { return "…" }
         switch list {
         case .continued where libraries.isEmpty:
-            return "Nothing was begun yet. Leave with q and sign in with 'dogear login ADDRESS', or play something with "
+            return
+                "Nothing was begun yet. Leave with q and sign in with 'dogear login ADDRESS', or play something with "
                 + "'dogear play FILE'."
         case .continued: return "Nothing was begun yet. 2 and 3 show what there is; Enter plays it."
         case .latest: return "There is nothing new."
