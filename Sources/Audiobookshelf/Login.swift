@@ -76,7 +76,8 @@ public struct Login: Sendable {
 
     /// - Parameters:
     ///   - found: what ``find()`` gave.
-    ///   - existing: the accounts there are, and were: the same user on the same server keeps the id.
+    ///   - existing: the accounts there are, and were: the same user on the same server keeps the id, and what hangs on it,
+    ///     also where the server is at another address now.
     ///   - client: of the account with this id, if it has one: kept from the vault from when the new secrets get there.
     /// - Returns: the account, with its secrets in the vault.
     /// - Throws: ``ShelfError``; after ``ShelfError/vault(_:)`` the vault is as it was.
@@ -90,15 +91,18 @@ public struct Login: Sendable {
         case .apiKey(let key): given = try await check(key.trimmingBlanks, at: found)
         }
         let name = found.address.description
-        let known = existing.first { $0.server == name && $0.user.lowercased() == given.user.lowercased() }
+        let known =
+            existing.first { $0.server == name && $0.user.lowercased() == given.user.lowercased() }
+            ?? given.userID.flatMap { id in existing.first { $0.userID == id } }
         let account = Account(
             id: known?.id ?? UUID().uuidString.lowercased(), server: name, user: given.user, login: given.login,
-            serverVersion: given.version ?? found.version, hasHeaders: !headers.isEmpty, caFile: caFile)
+            serverVersion: given.version ?? found.version, hasHeaders: !headers.isEmpty, caFile: caFile,
+            userID: given.userID)
         let holder = await client(account.id)
         await holder?.leaveVault()
         let former: String?
         do throws(VaultError) {
-            former = try await store(given, of: account, in: vault)
+            former = try await store(given, of: account, inPlaceOf: known ?? account, in: vault)
         } catch {
             await holder?.takeUpVault()
             await logOut(given.refresh, at: found)
@@ -119,6 +123,19 @@ public struct Login: Sendable {
         let bearer: String
         let refresh: String?
         let version: String?
+        /// Where it is one that no other server has: old ones named theirs "root".
+        let userID: String?
+
+        init(
+            user: String, login: Account.Login, bearer: String, refresh: String?, version: String?, userID: String?
+        ) {
+            self.user = user
+            self.login = login
+            self.bearer = bearer
+            self.refresh = refresh
+            self.version = version
+            self.userID = userID.flatMap { UUID(uuidString: $0) == nil ? nil : $0 }
+        }
     }
 
     private func logIn(_ user: String, _ password: String, at found: Found) async throws(ShelfError) -> Granted {
@@ -135,7 +152,7 @@ public struct Login: Sendable {
         }
         return Granted(
             user: answer.user, login: answer.isLegacy ? .legacy : .tokens, bearer: answer.accessToken,
-            refresh: answer.isLegacy ? nil : answer.refreshToken, version: answer.version)
+            refresh: answer.isLegacy ? nil : answer.refreshToken, version: answer.version, userID: answer.userID)
     }
 
     private func check(_ key: String, at found: Found) async throws(ShelfError) -> Granted {
@@ -145,7 +162,8 @@ public struct Login: Sendable {
             .me, to: server, login: [HTTPHeader("Authorization", "Bearer \(key)")])
         if response.status == 401 { throw .keyRefused(server: server.description) }
         let user = try UserPayload(response.accepted(server, .me).json(server, .me), Call.me.endpoint)
-        return Granted(user: user.name, login: .apikey, bearer: key, refresh: nil, version: nil)
+        return Granted(
+            user: user.name, login: .apikey, bearer: key, refresh: nil, version: nil, userID: user.id)
     }
 
     private func send(
@@ -160,22 +178,29 @@ public struct Login: Sendable {
 
     /// All or nothing: on a failure the vault is as it was. What an earlier login to the account left goes.
     /// - Returns: the refresh token of the earlier login.
-    private func store(_ given: Granted, of account: Account, in vault: any Vault) async throws(VaultError) -> String? {
+    private func store(
+        _ given: Granted, of account: Account, inPlaceOf former: Account, in vault: any Vault
+    ) async throws(VaultError) -> String? {
         var wanted: [SecretKey.Kind: String] = [given.login == .apikey ? .apikey : .access: given.bearer]
         wanted[.refresh] = given.refresh
         if !headers.isEmpty { wanted[.header] = HeaderSecret.text(headers) }
         var before: [SecretKey.Kind: String] = [:]
-        for kind in Self.kinds { before[kind] = try await vault.secret(for: SecretKey(account, kind)) }
+        for kind in Self.kinds { before[kind] = try await vault.secret(for: SecretKey(former, kind)) }
+        // At another address, or under another name, they are other secrets: the old ones go once the new ones are there.
+        let isMoved = SecretKey(former, .access) != SecretKey(account, .access)
         do throws(VaultError) {
-            try await put(wanted, before, account, vault)
+            try await put(wanted, isMoved ? [:] : before, account, vault)
         } catch {
-            if before.isEmpty {
+            if isMoved {
+                for kind in wanted.keys { try? await vault.remove(SecretKey(account, kind)) }
+            } else if before.isEmpty {
                 try? await vault.removeAll(account: account.id)
             } else {
                 try? await put(before, wanted, account, vault)
             }
             throw error
         }
+        if isMoved { for kind in before.keys { try? await vault.remove(SecretKey(former, kind)) } }
         return before[.refresh]
     }
 

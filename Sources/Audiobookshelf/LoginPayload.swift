@@ -23,6 +23,7 @@ struct StatusPayload: Hashable, Sendable {
 /// that the single `token`.
 struct LoginPayload: Sendable {
     let user: String
+    let userID: String?
     let accessToken: String
     let refreshToken: String?
     /// There is no token exchange: the access token is the single one of old servers.
@@ -37,6 +38,7 @@ struct LoginPayload: Sendable {
             throw .missing(field: "user.accessToken", endpoint: endpoint)
         }
         self.user = name
+        userID = user["id"].text
         accessToken = token
         refreshToken = user["refreshToken"].text
         isLegacy = user["accessToken"].text == nil
@@ -46,6 +48,7 @@ struct LoginPayload: Sendable {
 
 /// `GET /api/me`: the user, with all progress and bookmarks.
 struct UserPayload: Sendable {
+    let id: String?
     let name: String
     let progress: [ProgressPayload]
     /// Nil where the answer has none: that is not the same as an empty list.
@@ -54,6 +57,7 @@ struct UserPayload: Sendable {
     init(_ json: JSON, _ endpoint: String) throws(ShelfError) {
         guard let name = json["username"].text else { throw .missing(field: "username", endpoint: endpoint) }
         self.name = name
+        id = json["id"].text
         progress = json["mediaProgress"].elements.compactMap { ProgressPayload($0) }
         bookmarks = BookmarkPayload.list(json["bookmarks"])
     }

@@ -100,7 +100,9 @@ extension ShelfClient {
     }
 
     func user() async throws(ShelfError) -> UserPayload {
-        try UserPayload(await json(.me), Call.me.endpoint)
+        let user = try UserPayload(await json(.me), Call.me.endpoint)
+        if let id = user.id { report(.user(id)) }
+        return user
     }
 
     func progress(_ user: UserPayload) -> [ShelfItemID: ShelfProgress] {

@@ -14,6 +14,8 @@ public enum ShelfReport: Hashable, Sendable {
     /// A command is about to put another place over the one that the server has, which it was not told from here in this
     /// run.
     case overwriting(ItemID, BookTime, with: BookTime)
+    /// By the server's own uuid.
+    case user(String)
 }
 
 /// A place as a server was told it. Times in milliseconds since 1970 of the server's clock.

@@ -308,6 +308,8 @@ public struct AccountsReport: Codable, Hashable, Sendable {
         @OrNull public var serverVersion: String?
         public var signedIn: Bool
         public var unsent: Int
+        /// After a login: where this account was before.
+        @OrNull public var movedFrom: String?
 
         public init(
             id: String, server: String, user: String, login: String, serverVersion: String?, signedIn: Bool, unsent: Int

@@ -136,6 +136,10 @@ internal import Store
             vaultTrouble = "the renewed login could not be stored: \(why)"
             log.error("the renewed login could not be stored", metadata: ["why": "\(why)"])
         case .stored: vaultTrouble = nil
+        case .user(let userID):
+            guard accounts[index].userID != userID else { return }
+            accounts[index].userID = userID
+            store.post(.account(accounts[index]))
         case .overwriting(let item, let lost, let place): onOverwriting?(item, lost, place)
         }
     }
@@ -151,9 +155,12 @@ internal import Store
             let account = try await login.run(
                 try method(request), at: found, existing: accounts + former, vault: vault
             ) { @LoopActor id in self.clients[id] }
+            let moved = accounts.first { $0.id == account.id && $0.server != account.server }
             try await adopt(account)
             log.notice("logged in", metadata: ["account": "\(account.id)", "version": "\(found.version ?? "unknown")"])
-            return row(account, unsent: 0)
+            var row = row(account, unsent: 0)
+            row.movedFrom = moved?.server
+            return row
         } catch {
             throw ControlError(ControlError(error).kind, error.atLogin)
         }

@@ -167,7 +167,7 @@ public struct Account: Hashable, Sendable {
         case apikey
     }
 
-    /// A uuid made at login; the same user on the same server keeps it.
+    /// A uuid made at login; the same user on the same server keeps it, also where that is at another address.
     public let id: String
     /// As typed, with scheme and base path, without a trailing slash.
     public var server: String
@@ -187,10 +187,13 @@ public struct Account: Hashable, Sendable {
     /// Milliseconds to add to what the `Date` headers of its answers say to have what it stamps itself: between the two there
     /// may be a proxy with another clock.
     public var headerLag: Int64
+    /// Who that is for the server: a uuid of its own, by which it is known at another address too. Nil: not known yet.
+    public var userID: String?
 
     public init(
         id: String, server: String, user: String, login: Login, serverVersion: String? = nil, hasHeaders: Bool = false,
-        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0, headerLag: Int64 = 0
+        caFile: String? = nil, isSignedOut: Bool = false, clockOffset: Int64 = 0, headerLag: Int64 = 0,
+        userID: String? = nil
     ) {
         self.id = id
         self.server = server
@@ -202,6 +205,7 @@ public struct Account: Hashable, Sendable {
         self.isSignedOut = isSignedOut
         self.clockOffset = clockOffset
         self.headerLag = headerLag
+        self.userID = userID
     }
 }
 

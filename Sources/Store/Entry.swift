@@ -143,16 +143,17 @@ public enum Entry: Hashable, Sendable {
         try db.run(
             """
             INSERT INTO accounts
-                (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut, clockOffset, headerLag)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (id, server, user, login, serverVersion, hasHeaders, caFile, isSignedOut, clockOffset, headerLag, userId)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET server = excluded.server, user = excluded.user, login = excluded.login,
                 serverVersion = excluded.serverVersion, hasHeaders = excluded.hasHeaders, caFile = excluded.caFile,
                 isSignedOut = excluded.isSignedOut, clockOffset = excluded.clockOffset,
-                headerLag = excluded.headerLag, isRemoved = 0
+                headerLag = excluded.headerLag, userId = excluded.userId, isRemoved = 0
             """,
             [
                 account.id, account.server, account.user, account.login.rawValue, account.serverVersion,
                 account.hasHeaders, account.caFile, account.isSignedOut, account.clockOffset, account.headerLag,
+                account.userID,
             ])
     }
 

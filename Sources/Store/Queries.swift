@@ -303,7 +303,8 @@ extension Account {
         self.init(
             id: id, server: server, user: user, login: login, serverVersion: row.text("serverVersion"),
             hasHeaders: row.flag("hasHeaders"), caFile: row.text("caFile"), isSignedOut: row.flag("isSignedOut"),
-            clockOffset: row.number("clockOffset"), headerLag: row.number("headerLag"))
+            clockOffset: row.number("clockOffset"), headerLag: row.number("headerLag"),
+            userID: row.text("userId"))
     }
 }
 

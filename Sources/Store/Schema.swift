@@ -16,6 +16,7 @@ enum Schema {
         migrator.registerMigration("v7") { try $0.execute(sql: v7) }
         migrator.registerMigration("v8") { try $0.execute(sql: v8) }
         migrator.registerMigration("v9") { try $0.execute(sql: v9) }
+        migrator.registerMigration("v10") { try $0.execute(sql: v10) }
         return migrator
     }()
 
@@ -112,6 +113,9 @@ enum Schema {
 
     /// A server's stamps and the headers of its answers may go by different clocks.
     private static let v9 = "ALTER TABLE accounts ADD COLUMN headerLag INTEGER NOT NULL DEFAULT 0"
+
+    /// A server that moves to another address knows its users all the same.
+    private static let v10 = "ALTER TABLE accounts ADD COLUMN userId TEXT"
 
     /// What the history holds at most.
     static let historyRows = 5000

@@ -16,6 +16,9 @@ struct Login: DogearCommand {
             Asks for user and password. What you sign in with is kept in your keyring and nowhere else. Without \
             https:// both are tried, https first; plain http is used for computers near you, elsewhere only with \
             --insecure-http.
+
+            A server that has moved is known by what it calls its user: the account goes on at the new address, with \
+            what it owes and all that is kept here.
             """)
 
     @Argument(help: "The server's address, as in the browser.")
@@ -96,7 +99,13 @@ struct Login: DogearCommand {
         // Minutes: the keyring may ask for its own password first.
         let json = try link.ask("Login", .variants(options), .descriptor(pipe.reader), within: .seconds(600))
         try show(json, output, as: AccountsReport.self) { report, _ in
-            report.accounts.map { "Signed in to \(Clean.line($0.server)) as \(Clean.line($0.user))." }
+            report.accounts.flatMap { account in
+                let moved = account.movedFrom.map {
+                    "It is the account that was at \(Clean.line($0)), and goes on here."
+                }
+                return ["Signed in to \(Clean.line(account.server)) as \(Clean.line(account.user))."]
+                    + [moved].compactMap(\.self)
+            }
                 + ["'dogear libraries' shows what is there, 'dogear play WORDS' plays it."]
         }
     }

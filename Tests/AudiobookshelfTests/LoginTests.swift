@@ -78,6 +78,43 @@ import Testing
         #expect(account.id == "known" && account.login == .tokens)
     }
 
+    /// At home by one address, on the way by another; from http to https; renamed: what hangs on the account stays.
+    @Test(arguments: [false, true]) func aServerThatMovedIsTheSame(_ fails: Bool) async throws {
+        let transport = try recorded("boot-04-status", "auth-02-login-return-tokens")
+        let login = try login("https://books.example.org", transport, headers: [HTTPHeader("X-A", "1")])
+        let found = try await login.find()
+        func at(_ server: String, _ user: String, _ userID: String?) -> Account {
+            Account(id: "\(server)/\(user)", server: server, user: user, login: .tokens, userID: userID)
+        }
+        let lena = "e25f6560-9b73-4c8c-bc58-5a03bd7ab5fc"
+        let others = [
+            at("http://192.168.1.5:13378", "lena", nil),
+            at("http://192.168.1.6:13378", "lena", "00000000-0000-4000-8000-000000000000"),
+        ]
+        let known = at("http://192.168.1.7:13378", "helena", lena)
+        let before = [SecretKey(known, .access): "A1", SecretKey(known, .refresh): "R1"]
+        let vault = FakeVault(journal, before)
+        if fails { await vault.fail(with: .refused(reason: "no"), after: 1) }
+        let account: Account
+        do throws(ShelfError) {
+            account = try await login.run(
+                .password(user: "lena", password: "x"), at: found, existing: others + [known], vault: vault)
+        } catch {
+            #expect(fails)
+            return #expect(await vault.secrets == before)
+        }
+        #expect(!fails && account.id == known.id && account.server == "https://books.example.org")
+        #expect(account.user == "lena" && account.userID == lena)
+        let kept = await vault.secrets.keys
+        #expect(kept.count == 3 && kept.allSatisfy { $0.server == account.server })
+        #expect(journal.lines.last == "POST /logout", "the login at the old address")
+        // One that is known there is that one.
+        let here = at("https://books.example.org", "Lena", nil)
+        let again = try await login.run(
+            .password(user: "lena", password: "x"), at: found, existing: [known, here], vault: FakeVault())
+        #expect(again.id == here.id && again.userID == lena)
+    }
+
     @Test func wrongPassword() async throws {
         let transport = try recorded("boot-04-status", "auth-03-login-wrong-password")
         let login = try login("https://books.example.org", transport)

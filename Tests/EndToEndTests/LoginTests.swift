@@ -11,6 +11,32 @@ import Testing
         return try JSONDecoder().decode(AccountsReport.self, from: Data(text.utf8)).accounts
     }
 
+    /// What was heard before it moved is not owed to an address where nobody answers any more.
+    @Test func aServerAtAnotherAddressIsTheSameAccount() async throws {
+        try await House.signedIn { house, _ in
+            let account = try #require(try await accounts(house).first)
+            try await house.done("play", "tidebook", "--at", "20")
+            try await house.status("on its way") { $0.position > 21 }
+            house.server.fail(.status(503), path: "/api/session/**", times: .max)
+            try await house.status("some more") { $0.position > 22 }
+            try await house.done("stop")
+            let place = try await house.status("owed") { $0.unsent > 0 }.position
+            let moved = house.address.replacing("127.0.0.1", with: "localhost")
+            let login = try await house.run(
+                Child.built("dogear"), ["login", moved, "--user", House.user, "--password-stdin"],
+                input: House.password + "\n")
+            #expect(login.output.contains("It is the account that was at \(house.address)"), "\(login)")
+            let rows = try await accounts(house)
+            #expect(rows.map(\.id) == [account.id] && rows.map(\.server) == [moved])
+            house.server.clearFaults()
+            try await house.progress("told") { abs(($0.currentTime ?? 0) - place) < 0.2 }
+            #expect(house.listened > 1.5)
+            #expect(try await house.report(ListReport.self, "continue").items.map(\.item.title) == ["Tidebook"])
+            try await house.done("play")
+            try await house.status("where it was") { $0.state == .playing && $0.position >= place }
+        }
+    }
+
     @Test(arguments: StandInVersion.allCases) func passwords(_ version: StandInVersion) async throws {
         try await House.with(version: version) { house in
             let wrong = try await house.dogear(

@@ -116,6 +116,24 @@ import Testing
             ])
     }
 
+    /// What a lost answer of the live connection said is not said again: its loss is a reason to ask.
+    @Test func anotherDevicesWordThatIsLostIsAskedFor() async throws {
+        try await House.signedIn { house, _ in
+            let left = try await playAndPause(house)
+            await isConnected(house)
+            try await house.status("sent") { $0.unsent == 0 }
+            let polls = { house.server.requests.count { $0.method == "GET" && $0.path.contains("/socket.io") } }
+            let before = polls()
+            house.server.fail(.dropAfter, method: "GET", path: "/socket.io")
+            // Answers the poll that waits: the next one is the one whose answer is lost.
+            house.server.setProgress(of: House.user, item: Library.files, ["currentTime": 3, "duration": 90])
+            try await eventually("the next poll") { polls() > before ? true : nil }
+            goOnElsewhere(house, to: 55)
+            try await house.status("where the other is") { $0.position == 55 && $0.state == .paused }
+            try await isKept(left, in: house)
+        }
+    }
+
     @Test func theOtherPausedAMomentLater() async throws {
         try await House.signedIn { house, _ in
             let left = try await playAndPause(house)
