@@ -66,10 +66,28 @@ extension Shelves {
             }, problems: problems)
     }
 
-    /// One page of one library.
+    /// One page of one library; the first of all of them, one behind the other, where none is named.
     func list(library name: String, sort: String, limit: Int, page: Int) async throws(ControlError) -> ListReport {
         let all = try await libraries()
-        let library = try all.libraries.called(name).only
+        let fits = try all.libraries.called(name)
+        if name.isEmpty, page == 1, fits.count > 1 {
+            var report = ListReport(items: [], total: 0, page: 1, problems: all.problems)
+            for library in fits {
+                let one = try await list(library, sort: sort, limit: limit, page: 1)
+                report.items += one.items
+                report.total = (report.total ?? 0) + (one.total ?? 0)
+            }
+            report.items = Array(report.items.prefix(limit))
+            return report
+        }
+        var report = try await list(try fits.only, sort: sort, limit: limit, page: page)
+        report.problems = all.problems
+        return report
+    }
+
+    private func list(
+        _ library: LibrariesReport.Row, sort: String, limit: Int, page: Int
+    ) async throws(ControlError) -> ListReport {
         let account = try account(named: library.account)
         let isPodcasts = library.mediaType == "podcast"
         guard let request = PageRequest(sort: sort, limit: limit, page: page, isPodcasts: isPodcasts) else {
@@ -80,7 +98,7 @@ extension Shelves {
         do throws(ShelfError) {
             let answer = try await client(account).items(library: library.id, request)
             return ListReport(
-                items: answer.rows.map { row($0, account) }, total: answer.total, page: page, problems: all.problems)
+                items: answer.rows.map { row($0, account) }, total: answer.total, page: page, problems: [])
         } catch {
             throw ControlError(error)
         }

@@ -41,7 +41,7 @@ extension MovesReport.Row {
         case "undo": "undo"
         case "restart": "back to the beginning"
         case "finish": "marked as finished"
-        case "unfinish": "marked as not finished"
+        case "unfinish": "not finished any more"
         case "sleep": "the sleep timer"
         case "device": "another device's newer place"
         case "begin": "playing begun at another place"

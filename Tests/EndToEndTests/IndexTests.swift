@@ -105,6 +105,18 @@ import Testing
         }
     }
 
+    /// Also by servers, while they have not been read.
+    @Test func withoutANameAllLibrariesAreListed() async throws {
+        try await House.signedIn { house, _ in
+            for isRead in [false, true] {
+                if isRead { try await house.done("libraries", "--refresh") }
+                let titles = try await Set(titles(house, "list"))
+                #expect(titles.isSuperset(of: ["Tidebook", "Three Rooms", "The Loopback Hour"]), "\(titles)")
+                #expect(try await self.titles(house, "list", "--limit", "1").count == 1)
+            }
+        }
+    }
+
     @Test func whatIsRefusedIsSaid() async throws {
         try await House.signedIn { house, _ in
             try await house.done("libraries", "--refresh")
