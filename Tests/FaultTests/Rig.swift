@@ -69,7 +69,7 @@ import TestSupport
             let paths = try Paths(environment: ["HOME": folder])
             let words = Words()
             // No checkpoint comes by itself: what the disk has is copied while nothing writes to it.
-            store = try Store.open(at: paths.database, checkpointAfter: nil) { trouble in
+            store = try Store.open(at: paths.database, memory: rig.memory, checkpointAfter: nil) { trouble in
                 LoopActor.onLoop { words.service?.heard(trouble) }
             }
             let covers = CoverCache(folder: paths.covers)
@@ -210,9 +210,13 @@ import TestSupport
         }
     }
 
-    /// The process is killed: what is in memory is gone, requests on their way may be heard or not.
+    /// Of the session: it outlives the daemon, and not the machine.
+    var memory: String { "\(folder)/memory" }
+
+    /// The process is killed: what is in its memory is gone, requests on their way may be heard or not.
     func kill() async throws {
-        _ = try? await life.store.stretches()
+        // What it was given has been written by then, and nothing else.
+        while life.store.isBusy { await Task.yield() }
         let sounding = die()
         ledger.died(isPower: false, sounding: sounding, rate: life.engine.rate)
         try await boot(life.folder)
@@ -228,6 +232,7 @@ import TestSupport
         await pass(seconds)
         let sounding = die()
         ledger.died(isPower: true, sounding: sounding, rate: life.engine.rate)
+        try? FileManager.default.removeItem(atPath: memory)
         try await boot(safe)
     }
 
