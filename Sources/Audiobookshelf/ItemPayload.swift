@@ -133,7 +133,8 @@ extension EpisodePayload {
         guard let newest = heard.lastIndex(where: { $0.progress?.isFinished == true }) else {
             return isSerial ? left.first : left.last
         }
-        return heard[newest...].first { $0.progress?.isFinished != true }?.episode ?? left.last
+        return heard[newest...].first { $0.progress?.isFinished != true }?.episode
+            ?? (isSerial ? left.first : left.last)
     }
 }
 

@@ -12,7 +12,7 @@ extension Service {
 
     func examine() async -> DoctorReport {
         var checks = [busCheck()] + (await activationChecks())
-        checks += [mprisCheck(), settingsCheck(), await journalCheck()]
+        checks += [mprisCheck(), await settingsCheck(), await journalCheck()]
         checks += await diskChecks()
         checks.append(await vaultCheck())
         checks += await soundChecks()
@@ -53,9 +53,14 @@ extension Service {
         return Check("media keys", .good, "offered to the desktop as '\(item.title)'")
     }
 
-    private func settingsCheck() -> Check {
-        let problems = settings.problems
-        guard let first = problems.first else { return Check("settings", .good, settings.path) }
+    private func settingsCheck() async -> Check {
+        let (problems, isInForce) = await settings.look()
+        guard let first = problems.first else {
+            guard !isInForce else { return Check("settings", .good, settings.path) }
+            return Check(
+                "settings", .warning, "\(settings.path) was changed by hand, and what it says does not hold yet",
+                advice: "start dogear again; what 'dogear settings KEY VALUE' changes holds at once")
+        }
         let more = problems.count > 1 ? ", and \(problems.count - 1) more" : ""
         return Check(
             "settings", .warning, "\(first)\(more)", advice: "correct \(settings.path), then start dogear again")

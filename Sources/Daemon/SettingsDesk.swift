@@ -55,6 +55,17 @@ internal import Settings
         return options
     }
 
+    /// What the file says now, whoever wrote it.
+    /// - Returns: what is wrong with it, and whether it is what holds.
+    func look() async -> (problems: [String], isInForce: Bool) {
+        let (path, before) = (path, writing)
+        let (found, problems) = await Task.detached {
+            await before?.value
+            return Settings.load(path)
+        }.value
+        return (problems.map(\.description), found == settings)
+    }
+
     /// - Parameter key: empty for all.
     func report(_ key: String) throws(ControlError) -> SettingsReport {
         let wanted: SettingKey?

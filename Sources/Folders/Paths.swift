@@ -5,7 +5,7 @@ public struct Paths: Hashable, Sendable {
     public let state: String
     public let cache: String
     public let data: String
-    /// In memory, until the session ends; nil: there is none.
+    /// In memory, until the session ends, whatever becomes of the process; nil: there is none.
     public let runtime: String?
 
     /// Reads `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_DATA_HOME`, else folders under `HOME`, and
@@ -22,7 +22,9 @@ public struct Paths: Hashable, Sendable {
         state = try folder("XDG_STATE_HOME", ".local/state")
         cache = try folder("XDG_CACHE_HOME", ".cache")
         data = try folder("XDG_DATA_HOME", ".local/share")
-        runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? Self.join($0, own) : nil }
+        // In a Flatpak's all but this folder ends with the process.
+        let app = environment["FLATPAK_ID"].map { "app/\($0)/\(own)" }
+        runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.hasPrefix("/") ? Self.join($0, app ?? own) : nil }
     }
 
     public var configFile: String { "\(config)/config.toml" }

@@ -230,7 +230,6 @@ public struct Sync: Sendable {
         taken = nil
         // Begun elsewhere on purpose: the server is told, however short the listening.
         live?.sentPlace = serverPlace.map { mayStillMove ? .unknown : $0 }
-        if live?.isUnsent == true { isDue = true }
         return effects + [.save(live!)] + pump(now)
     }
 
@@ -274,7 +273,9 @@ public struct Sync: Sendable {
         stretch.listened += heard.listened
         stretch.place = heard.place
         live = stretch
-        if heard.why != .tick || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
+        // Begun at a place that was asked for, it is news at once, and not before it sounds.
+        let hasBegun = stretch.listened == .zero
+        if heard.why != .tick || hasBegun || stretch.listened - stretch.sentListened >= Self.interval { isDue = true }
         return effects + [.save(stretch)] + pump(now)
     }
 

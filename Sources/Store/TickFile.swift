@@ -6,6 +6,8 @@ internal import Glibc
 final class TickFile: @unchecked Sendable {  // only touched under the lock of whoever has it
     private let path: String
     private var descriptor: Int32 = -1
+    /// A plain file, and locked.
+    private var isOurs = false
 
     init(_ path: String) { self.path = path }
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -30,13 +32,17 @@ final class TickFile: @unchecked Sendable {  // only touched under the lock of w
     /// One that somebody removed is made anew: what is written would be found by nobody.
     private var isOpen: Bool {
         var status = stat()
-        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 { return true }
+        if isOurs, fstat(descriptor, &status) == 0, status.st_nlink > 0 { return true }
         if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
+        (descriptor, isOurs) = (-1, false)
         guard (try? PrivateFiles.makeFolder(above: path)) != nil, (try? PrivateFiles.makeFile(path)) != nil else {
             return false
         }
-        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW)
-        return descriptor >= 0
+        // A pipe would be waited for.
+        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        // That of a copy of this database, used by another daemon, has the same name.
+        isOurs = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        return isOurs
     }
 }

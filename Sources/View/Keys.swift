@@ -261,7 +261,11 @@ extension ViewState {
                 act(Act("Play", [.string(""), .string("")], doing: "Opening what you listened to last…"))
             }
         case .text("f"):
-            if status.item != nil { act(Act("Finish", [.string("")], done: "Finished.")) }
+            guard status.item != nil else { return }
+            act(
+                status.finished == true
+                    ? Act("Unfinish", [.string("")], done: "Not finished any more.")
+                    : Act("Finish", [.string("")], done: "Finished."))
         case .text("i"): if let item = status.item { ask(.show(item.id)) }
         default: break
         }

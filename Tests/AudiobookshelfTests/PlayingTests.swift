@@ -172,7 +172,8 @@ private let session = "2bbe4e8b-9267-43ab-ac98-e362d692e5cb"
     @Test(arguments: [
         // Of four, oldest first: b(egun), f(inished), n(ever).
         ("nnnn", false, 3), ("nnnn", true, 0), ("bnnn", false, 0), ("fbnn", true, 1), ("fnnn", false, 1),
-        ("nfnn", false, 2), ("nnnf", false, 2), ("ffff", false, nil), ("bfbn", true, 2), ("", false, nil),
+        ("nfnn", false, 2), ("nnnf", false, 2), ("nnnf", true, 0), ("ffff", false, nil), ("bfbn", true, 2),
+        ("", false, nil),
     ])
     func ofAPodcastTheNextIsFound(_ states: String, _ isSerial: Bool, _ next: Int?) {
         let states = Array(states)

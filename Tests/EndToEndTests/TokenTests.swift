@@ -61,6 +61,10 @@ import Testing
             let one = house.server
             var configuration = one.configuration
             configuration.port = freePort()
+            // As each server names its own.
+            for index in configuration.users.indices {
+                configuration.users[index].id = UUID().uuidString.lowercased()
+            }
             let two = StandInServer(configuration: configuration)
             let address = try await two.start() + configuration.basePath
             try await house.done(

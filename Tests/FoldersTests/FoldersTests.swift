@@ -14,6 +14,19 @@ import Testing
         #expect(paths.covers == "/dogear/covers")
         #expect(paths.audio == "/dogear/audio")
         #expect(paths.data == "/d/dogear")
+        #expect(paths.runtime == nil)
+    }
+
+    @Test func whatIsInMemoryOutlivesTheProcess() throws {
+        func runtime(_ environment: [String: String], own: String = "dogear") throws -> String? {
+            try Paths(environment: environment.merging(["HOME": "/h"]) { first, _ in first }, own: own).runtime
+        }
+        #expect(try runtime(["XDG_RUNTIME_DIR": "/run/user/1000"]) == "/run/user/1000/dogear")
+        #expect(try runtime(["XDG_RUNTIME_DIR": "/r"], own: "dogear/profiles/kids") == "/r/dogear/profiles/kids")
+        #expect(
+            try runtime(["XDG_RUNTIME_DIR": "/r", "FLATPAK_ID": "org.dogear.Dogear"])
+                == "/r/app/org.dogear.Dogear/dogear")
+        #expect(try runtime(["XDG_RUNTIME_DIR": "r"]) == nil)
     }
 
     @Test func aProfileHasItsFolderInEachOfThem() throws {

@@ -106,7 +106,9 @@ func syncOf(_ id: String, at place: Double, listened: Double) -> Sync.Request {
             wire.sync.opened(
                 session: "s", item: emma.id, at: .seconds(60), duration: .seconds(180), serverNow: wire.now.wall,
                 serverPlace: .seconds(20), wire.now))
-        // At once: who looks on another device sees it there.
+        #expect(wire.sent.isEmpty, "nothing sounds yet")
+        wire.hear(0, to: 60)
+        // Who looks on another device sees it there.
         #expect(wire.request == syncOf("s", at: 60, listened: 0))
         wire.hear(0, to: 60, .stop)
         wire.answer(.doubtful)

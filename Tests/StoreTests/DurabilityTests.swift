@@ -143,6 +143,35 @@ import Testing
         }
     }
 
+    /// Whatever stands under its name: what cannot be kept there is written to the database, and nothing is waited for.
+    @Test(arguments: ["pipe", "folder", "link", "locked"]) func whatIsNoFileOfItsOwnIsNotUsed(_ kind: String)
+        async throws
+    {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run")
+            let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            let file = "\(memory)/\(store.deviceID)"
+            try FileManager.default.createDirectory(atPath: memory, withIntermediateDirectories: true)
+            var lock: Int32 = -1
+            defer { close(lock) }
+            switch kind {
+            case "pipe": mkfifo(file, 0o600)
+            case "folder": mkdir(file, 0o700)
+            case "link": symlink("\(folder)/elsewhere", file)
+            default:
+                // Another daemon's, whose database is a copy of this one.
+                lock = open(file, O_RDWR | O_CREAT, 0o600)
+                #expect(flock(lock, LOCK_EX) == 0)
+            }
+            for second in 1...5 {
+                play(store, of: emma, second...second)
+                while store.isBusy { await Task.yield() }
+            }
+            #expect(try await recorded(path) == 5)
+            #expect(kind != "locked" || FileIdentity.size(of: file) == 0)
+        }
+    }
+
     /// What another says of the place stays said of it, and a file that somebody removed is made anew.
     @Test func whatElseIsWrittenBetweenSecondsIsNotLost() async throws {
         try await withTemporaryFolder { folder in

@@ -104,6 +104,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func ofWhatIsLoadedAFinishIsTakenBack(_ isFinished: Bool) throws {
+        var status = Self.playing()
+        (status.state, status.finished) = (.stopped, isFinished)
+        var view = connected(status)
+        _ = press(&view, "5")
+        guard case .act(let act)? = questions(press(&view, "f")).first else { throw Unexpected() }
+        #expect(act.member == (isFinished ? "Unfinish" : "Finish") && act.arguments == [.string("")])
+    }
+
     private struct Unexpected: Error {}
 
     @Test func theClockRunsOnlyWhilePlayingAndAtMostFourTimesASecond() {
