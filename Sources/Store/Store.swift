@@ -110,7 +110,14 @@ public final class Store: Sendable {
     /// long as the process lives, and tried again every five seconds until it works; `onTrouble` is told.
     public func post(_ entries: Entry...) { post(entries) }
 
-    public func post(_ entries: [Entry]) { enqueue { self.tryToCommit(entries) } }
+    public func post(_ entries: [Entry]) {
+        enqueue(isOfPlace: entries.contains(where: \.isPlace)) { self.tryToCommit(entries) }
+    }
+
+    /// On the line.
+    private func write(_ tick: Tick) {
+        if tryToCommit(tick.entries) { ticks.withLock { $0.wrote(tick) } }
+    }
 
     /// On the line.
     /// - Returns: false if they are held.
@@ -129,10 +136,7 @@ public final class Store: Sendable {
     public func journal(place: Place, stretch: Stretch?, sitting: Sitting? = nil, at: Int64, goesOn: Bool = false) {
         let tick = Tick(place: place, stretch: stretch, sitting: sitting, at: at)
         if goesOn, ticks.withLock({ $0.mayWait(tick) }) { return }
-        enqueue(tick) {
-            guard self.tryToCommit(tick.entries) else { return }
-            self.ticks.withLock { $0.wrote(tick) }
-        }
+        enqueue(tick, isOfPlace: true) { self.write(tick) }
     }
 
     /// Writes these in one transaction. When it returns they survive the death of the process; see ``flush()`` for that
@@ -140,7 +144,7 @@ public final class Store: Sendable {
     public func write(_ entries: Entry...) async throws(StoreError) { try await write(entries) }
 
     public func write(_ entries: [Entry]) async throws(StoreError) {
-        try await onLine { try self.commit(entries) }
+        try await onLine(isOfPlace: entries.contains(where: \.isPlace)) { try self.commit(entries) }
     }
 
     /// Returns once everything posted before is written and survives the death of the process.
@@ -169,10 +173,10 @@ public final class Store: Sendable {
     }
 
     private func onLine<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
+        isOfPlace: Bool = false, _ body: @escaping @Sendable () throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { done in
-            enqueue {
+            enqueue(isOfPlace: isOfPlace) {
                 do { done.resume(returning: .success(try body())) } catch {
                     done.resume(returning: .failure(StoreError(error, path: self.path)))
                 }
@@ -181,14 +185,16 @@ public final class Store: Sendable {
         return try result.get()
     }
 
-    /// - Parameter tick: what `body` writes in place of the one that waits.
-    private func enqueue(_ tick: Tick? = nil, _ body: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - tick: what `body` writes in place of the one that waits.
+    ///   - isOfPlace: it writes of a place.
+    private func enqueue(_ tick: Tick? = nil, isOfPlace: Bool, _ body: @escaping @Sendable () -> Void) {
         given.add(1, ordering: .relaxed)
         // Under the lock: what is given after the one that waits is done after it.
         ticks.withLock { ticks in
-            let waiting = ticks.given(tick)
+            let waiting = ticks.given(tick, isOfPlace: isOfPlace)
             line.run {
-                if let waiting { self.tryToCommit(waiting.entries) }
+                if let waiting { self.write(waiting) }
                 body()
                 self.given.subtract(1, ordering: .releasing)
             }

@@ -22,21 +22,21 @@ struct Tick: Sendable {
     }
 }
 
-/// A tick as a ``TickFile`` keeps it, with the place that the rows have: on any other it has nothing to say.
+/// A tick as a ``TickFile`` keeps it, with the places that the row of it may have: on any other it has nothing to say.
 struct TickRecord {
     private let item: String
     /// Position, in microseconds, and when it was updated.
-    private let base: (position: Int64, updated: Int64)
+    private let bases: [(position: Int64, updated: Int64)]
     private let place: (position: Int64, updated: Int64)
     private let sitting: (id: String, ended: Int64, listened: Int64)
     /// Empty, and 0: there is none.
     private let stretch: (id: String, listened: Int64)
 
-    /// - Returns: nil where it is none that goes on from what is written.
-    init?(_ tick: Tick, from written: Tick) {
-        guard tick.goesOn(from: written), let sitting = tick.sitting else { return nil }
+    /// - Returns: nil where it is none that goes on from these.
+    init?(_ tick: Tick, from bases: [Tick]) {
+        guard let last = bases.last, tick.goesOn(from: last), let sitting = tick.sitting else { return nil }
         item = tick.place.item.description
-        base = (written.place.position.microseconds, written.place.updated)
+        self.bases = bases.map { ($0.place.position.microseconds, $0.place.updated) }
         place = (tick.place.position.microseconds, tick.place.updated)
         self.sitting = (sitting.id, sitting.ended, sitting.listened.microseconds)
         stretch = (tick.stretch?.id ?? "", tick.stretch?.listened.microseconds ?? 0)
@@ -46,25 +46,25 @@ struct TickRecord {
     init?(text: String) {
         let lines = text.split(separator: "\n", maxSplits: Self.lines + 1, omittingEmptySubsequences: false)
         guard lines.count > Self.lines, lines[0] == Self.head, lines[Self.lines - 1] == Self.end else { return nil }
-        let numbers = [2, 3, 4, 5, 7, 8, 10].compactMap { Int64(lines[$0]) }
-        guard numbers.count == 7 else { return nil }
+        let bases = lines[2].split(separator: " ").compactMap { Int64($0) }
+        let numbers = [3, 4, 6, 7, 9].compactMap { Int64(lines[$0]) }
+        guard numbers.count == 5 else { return nil }
         item = String(lines[1])
-        base = (numbers[0], numbers[1])
-        place = (numbers[2], numbers[3])
-        sitting = (String(lines[6]), numbers[4], numbers[5])
-        stretch = (String(lines[9]), numbers[6])
+        self.bases = stride(from: 0, to: bases.count - 1, by: 2).map { (bases[$0], bases[$0 + 1]) }
+        place = (numbers[0], numbers[1])
+        sitting = (String(lines[5]), numbers[2], numbers[3])
+        stretch = (String(lines[8]), numbers[4])
     }
 
     private static let head = "dogear tick 1"
     private static let end = "end"
-    private static let lines = 12
+    private static let lines = 11
 
     var text: String {
         """
         \(Self.head)
         \(item)
-        \(base.position)
-        \(base.updated)
+        \(bases.map { "\($0.position) \($0.updated)" }.joined(separator: " "))
         \(place.position)
         \(place.updated)
         \(sitting.id)
@@ -79,12 +79,15 @@ struct TickRecord {
 
     /// Brings the rows up to it. Does nothing if anything else was written of the place since, here or by another device.
     func write(to db: Database) throws {
-        try db.run(
-            """
-            UPDATE places SET position = ?, updated = ?, isServers = 0
-            WHERE item = ? AND position = ? AND updated = ? AND NOT isFinished
-            """, [place.position, place.updated, item, base.position, base.updated])
-        guard db.changesCount == 1 else { return }
+        let isKnown = try bases.contains { base in
+            try db.run(
+                """
+                UPDATE places SET position = ?, updated = ?, isServers = 0
+                WHERE item = ? AND position = ? AND updated = ? AND NOT isFinished
+                """, [place.position, place.updated, item, base.position, base.updated])
+            return db.changesCount == 1
+        }
+        guard isKnown else { return }
         try db.run(
             "UPDATE stretches SET place = ?, updated = max(updated, ?), listened = ? WHERE id = ? AND NOT isClosed",
             [place.position, place.updated, stretch.listened, stretch.id])
@@ -97,40 +100,52 @@ struct TickRecord {
 /// Which seconds need not be written to the database yet.
 struct Ticks {
     private let file: TickFile?
-    /// In its rows, and nothing was given to the store since.
-    private var written: Tick?
+    /// What the row of the place has, or one of these: the last that is known to be there, and what was given since. None:
+    /// it may have anything.
+    private var bases: [Tick] = []
+    private var isKnown = false
     /// In the file alone.
     private var waiting: Tick?
     private var count = 0
-    /// Given to the store, and not in the rows yet.
-    private var pending: Tick?
 
     /// A power cut takes them all.
     private static let most = 9
+    /// Of a disk that takes so long for each, no more are told apart.
+    private static let mostBases = 8
 
     init(_ file: TickFile?) { self.file = file }
 
-    /// - Returns: false: it is to be written.
+    /// - Returns: false: it is to be written. It may be in the file all the same, should that take its time.
     mutating func mayWait(_ tick: Tick) -> Bool {
-        guard let file, let written, count < Self.most, let record = TickRecord(tick, from: written),
-            file.write(record)
-        else { return false }
+        guard isKnown, let file, let record = TickRecord(tick, from: bases), file.write(record), count < Self.most
+        else {
+            return false
+        }
         waiting = tick
         count += 1
         return true
     }
 
     /// Something is given to the store.
-    /// - Parameter tick: what that is.
+    /// - Parameters:
+    ///   - tick: what that is; nil: something else.
+    ///   - isOfPlace: it changes what the database has of a place.
     /// - Returns: what is to be written before it.
-    mutating func given(_ tick: Tick?) -> Tick? {
-        defer { (written, waiting, pending, count) = (nil, nil, tick, 0) }
-        guard let waiting, tick?.goesOn(from: waiting) != true else { return nil }
-        return waiting
+    mutating func given(_ tick: Tick?, isOfPlace: Bool) -> Tick? {
+        defer { (waiting, count) = (nil, 0) }
+        let first = waiting.flatMap { tick?.goesOn(from: $0) == true ? nil : $0 }
+        if let last = bases.last, isOfPlace ? tick?.goesOn(from: last) == true : true, bases.count < Self.mostBases {
+            bases += [first, tick].compactMap(\.self)
+        } else {
+            (bases, isKnown) = ([tick].compactMap(\.self), false)
+        }
+        return first
     }
 
+    /// It is in the rows.
     mutating func wrote(_ tick: Tick) {
-        guard let pending, (pending.at, pending.place) == (tick.at, tick.place) else { return }
-        written = tick
+        guard let index = bases.lastIndex(where: { ($0.at, $0.place) == (tick.at, tick.place) }) else { return }
+        bases.removeFirst(index)
+        isKnown = true
     }
 }

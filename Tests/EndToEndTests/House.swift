@@ -45,6 +45,8 @@ final class House: Sendable {
 
     var home: String { bus.home }
     var state: String { "\(home)/.local/state/dogear" }
+    /// In memory on a real desktop, until the session ends.
+    var memory: String { "\(environment["XDG_RUNTIME_DIR"] ?? home)/dogear" }
     var log: String { "\(home)/daemon.log" }
 
     /// - Parameters:

@@ -88,7 +88,11 @@ import Testing
     private func place(_ home: House, _ life: Int) async throws -> Double {
         let copy = "\(home.home)/life-\(life)"
         try await home.run("cp", ["-r", home.state, copy])
-        let store = try Store.open(at: "\(copy)/state.sqlite") { Issue.record("life \(life): \($0)") }
+        // With the seconds that are in memory, which outlives the process.
+        try await home.run("cp", ["-r", home.memory, "\(copy)/memory"])
+        let store = try Store.open(at: "\(copy)/state.sqlite", memory: "\(copy)/memory") {
+            Issue.record("life \(life): \($0)")
+        }
         #expect(store.notice == nil, "life \(life): the database is damaged")
         // Written together, or not at all.
         let history = try await store.history(limit: .max)

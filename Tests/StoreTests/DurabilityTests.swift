@@ -59,17 +59,22 @@ import Testing
     /// As playing writes it: all of the first second, of the others what has changed.
     private func play(_ store: Store, of item: ItemID, _ seconds: ClosedRange<Int>) {
         for second in seconds {
-            let time = BookTime.seconds(Double(second))
-            let isShelf = item.isOfShelf
-            var stretch = stretch("s-\(item)", item, listened: Double(second))
-            (stretch.place, stretch.updated) = (time, Int64(second) * 1000)
-            let sitting = Sitting(
-                id: "row-\(item)", item: item, session: isShelf ? stretch.id : nil, day: Day(number: 1), started: 0,
-                ended: Int64(second) * 1000, from: .zero, to: time, listened: time)
+            let tick = tick(item, second)
             store.journal(
-                place: place(item, Double(second), updated: Int64(second) * 1000), stretch: isShelf ? stretch : nil,
-                sitting: sitting, at: Int64(second) * 1000, goesOn: second > 1)
+                place: tick.place, stretch: tick.stretch, sitting: tick.sitting, at: tick.at, goesOn: second > 1)
         }
+    }
+
+    private func tick(_ item: ItemID, _ second: Int) -> Tick {
+        let time = BookTime.seconds(Double(second))
+        var stretch = stretch("s-\(item)", item, listened: Double(second))
+        (stretch.place, stretch.updated) = (time, Int64(second) * 1000)
+        let sitting = Sitting(
+            id: "row-\(item)", item: item, session: item.isOfShelf ? stretch.id : nil, day: Day(number: 1), started: 0,
+            ended: Int64(second) * 1000, from: .zero, to: time, listened: time)
+        return Tick(
+            place: place(item, Double(second), updated: Int64(second) * 1000),
+            stretch: item.isOfShelf ? stretch : nil, sitting: sitting, at: Int64(second) * 1000)
     }
 
     private func expectHeard(_ store: Store, _ item: ItemID, _ second: Int) async throws {
@@ -169,6 +174,35 @@ import Testing
             }
             #expect(try await recorded(path) == 5)
             #expect(kind != "locked" || FileIdentity.size(of: file) == 0)
+        }
+    }
+
+    /// What a disk takes its time for is in memory meanwhile, and is right whether it got there or not.
+    @Test(arguments: [1, 11, 21, 3]) func whatIsOnItsWayToTheDiskIsKeptToo(_ last: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run")
+            let deviceID: String
+            do {
+                let store = try Store.open(at: path) { Issue.record("\($0)") }
+                deviceID = store.deviceID
+                // What was on the disk as it died, which is the second that was given last, one before, or something else.
+                play(store, of: emma, last...last)
+                try await store.flush()
+            }
+            var ticks = Ticks(TickFile("\(memory)/\(deviceID)"))
+            for second in 1...25 {
+                let tick = tick(emma, second)
+                let mayWait = ticks.mayWait(tick)
+                #expect(mayWait == (second % 10 != 1), "\(second)")
+                guard !mayWait else { continue }
+                #expect(ticks.given(tick, isOfPlace: true)?.at == nil)
+                // Of the others it is not known.
+                if second == 1 { ticks.wrote(tick) }
+                // Neither a bookmark nor a look at anything changes the place.
+                if second == 11 { #expect(ticks.given(nil, isOfPlace: false)?.at == nil) }
+            }
+            let after = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            try await expectHeard(after, emma, last == 3 ? 3 : 25)
         }
     }
 
