@@ -186,7 +186,7 @@ private func blockedSignals() -> sigset_t {
             return (store, nil)
         } catch {
             log.error("the journal cannot be kept", metadata: ["why": "\(error)"])
-            return (try Store.inMemory(for: paths.database, onTrouble: hear), "\(error)")
+            return (try Store.inMemory(for: paths.database, memory: paths.runtime, onTrouble: hear), "\(error)")
         }
     }
 

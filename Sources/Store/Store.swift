@@ -64,22 +64,25 @@ public final class Store: Sendable {
     /// file is in it from the start, and it moves into the file soon after that can be opened again.
     /// - Parameters:
     ///   - path: nil: it ends with the process.
+    ///   - memory: as for a file: what was heard last may be there alone. Nothing more is put there.
     ///   - onTrouble: as for a file; it counts as having begun.
     public static func inMemory(
-        for path: String? = nil, onTrouble: @escaping @Sendable (StoreTrouble) -> Void = { _ in }
+        for path: String? = nil, memory: String? = nil,
+        onTrouble: @escaping @Sendable (StoreTrouble) -> Void = { _ in }
     ) throws(StoreError) -> Store {
-        try inMemory(for: path, retryAfter: usualRetry, onTrouble: onTrouble)
+        try inMemory(for: path, memory: memory, retryAfter: usualRetry, onTrouble: onTrouble)
     }
 
     static func inMemory(
-        for path: String?, retryAfter: Duration, onTrouble: @escaping @Sendable (StoreTrouble) -> Void
+        for path: String?, memory: String? = nil, retryAfter: Duration,
+        onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws(StoreError) -> Store {
         do {
             let found = try path.flatMap { try Opening(path: $0).copyInMemory() }
             let queue = try found?.database ?? DatabaseQueue()
             try Schema.migrator.migrate(queue)
             let refuge = path.map { _ in Refuge(isWhole: found?.isWhole ?? false) }
-            return try Store(queue, path ?? "the memory", nil, usualCheckpoint, retryAfter, refuge, nil, onTrouble)
+            return try Store(queue, path ?? "the memory", nil, usualCheckpoint, retryAfter, refuge, memory, onTrouble)
         } catch { throw StoreError(error, path: path ?? "the memory") }
     }
 
@@ -98,7 +101,8 @@ public final class Store: Sendable {
         self.deviceID = deviceID
         let file = memory.map { TickFile("\($0)/\(deviceID)") }
         if let record = file?.record { try queue.write { try record.write(to: $0) } }
-        self.ticks = Locked(Ticks(file))
+        // What it says goes on from rows of the file: from those in memory nobody could go on.
+        self.ticks = Locked(Ticks(refuge == nil ? file : nil))
         self.naps = Sleep()
         self.line = ThreadExecutor(name: "store", wait: naps)
         if refuge != nil { line.run { self.tryAgainLater() } }
