@@ -130,11 +130,9 @@ extension EpisodePayload {
         let begun = heard.filter { $0.progress.map { !$0.isFinished && $0.position > .zero } ?? false }
         if let last = begun.max(by: { $0.progress!.updated < $1.progress!.updated }) { return last.episode }
         let left = heard.filter { $0.progress?.isFinished != true }.map(\.episode)
-        guard let newest = heard.lastIndex(where: { $0.progress?.isFinished == true }) else {
-            return isSerial ? left.first : left.last
-        }
-        return heard[newest...].first { $0.progress?.isFinished != true }?.episode
-            ?? (isSerial ? left.first : left.last)
+        let newest = heard.lastIndex { $0.progress?.isFinished == true }
+        let behind = newest.flatMap { heard[$0...].first { $0.progress?.isFinished != true }?.episode }
+        return behind ?? (isSerial ? left.first : left.last)
     }
 }
 

@@ -123,19 +123,7 @@ public struct Login: Sendable {
         let bearer: String
         let refresh: String?
         let version: String?
-        /// Where it is one that no other server has: old ones named theirs "root".
         let userID: String?
-
-        init(
-            user: String, login: Account.Login, bearer: String, refresh: String?, version: String?, userID: String?
-        ) {
-            self.user = user
-            self.login = login
-            self.bearer = bearer
-            self.refresh = refresh
-            self.version = version
-            self.userID = userID.flatMap { UUID(uuidString: $0) == nil ? nil : $0 }
-        }
     }
 
     private func logIn(_ user: String, _ password: String, at found: Found) async throws(ShelfError) -> Granted {

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import HTTP
 
 /// `GET /status`: what may be known before a login.
@@ -38,7 +39,7 @@ struct LoginPayload: Sendable {
             throw .missing(field: "user.accessToken", endpoint: endpoint)
         }
         self.user = name
-        userID = user["id"].text
+        userID = user["id"].uuid
         accessToken = token
         refreshToken = user["refreshToken"].text
         isLegacy = user["accessToken"].text == nil
@@ -57,8 +58,13 @@ struct UserPayload: Sendable {
     init(_ json: JSON, _ endpoint: String) throws(ShelfError) {
         guard let name = json["username"].text else { throw .missing(field: "username", endpoint: endpoint) }
         self.name = name
-        id = json["id"].text
+        id = json["id"].uuid
         progress = json["mediaProgress"].elements.compactMap { ProgressPayload($0) }
         bookmarks = BookmarkPayload.list(json["bookmarks"])
     }
+}
+
+extension JSON {
+    /// A name that no other server gives: old ones called their first user "root".
+    fileprivate var uuid: String? { text.flatMap { UUID(uuidString: $0) == nil ? nil : $0 } }
 }

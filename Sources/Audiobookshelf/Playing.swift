@@ -53,15 +53,13 @@ extension ShelfClient {
         let source = try await expanded(id)
         if source.isPodcast, !source.isMissing, id.episode == nil {
             let progress = try await progressByItem()
-            func heard(_ episode: EpisodePayload) -> ShelfProgress? {
-                progress[ShelfItemID(account: account.id, item: id.item, episode: episode.id) ?? id]
+            func shelf(_ episode: EpisodePayload) -> ShelfItemID? {
+                ShelfItemID(account: account.id, item: id.item, episode: episode.id)
             }
-            if let next = EpisodePayload.next(of: source.episodes, heard, isSerial: source.metadata.isSerial),
-                let episode = ShelfItemID(account: account.id, item: id.item, episode: next.id)
-            {
-                // With where the listener is in it.
-                return try await find(episode)
-            }
+            let next = EpisodePayload.next(
+                of: source.episodes, { shelf($0).flatMap { progress[$0] } }, isSerial: source.metadata.isSerial)
+            // With where the listener is in it.
+            if let episode = next.flatMap(shelf) { return try await find(episode) }
         }
         return Playable(id: id, source: source, episode: try playable(source, id))
     }

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Listening
 
 /// What was found, best first.
 public struct CatalogueFound: Hashable, Sendable {
@@ -152,7 +153,7 @@ extension Database {
 
     private func found(_ terms: Set<String>, _ word: String, _ limit: Int) -> [(term: String, distance: Int)] {
         terms.compactMap { term in
-            guard term != word, let distance = Typos.distance(word, term, limit: limit) else { return nil }
+            guard term != word, let distance = Spelling.distance(word, term, limit: limit) else { return nil }
             return (term, distance)
         }
     }

@@ -1,3 +1,5 @@
+internal import Listening
+
 /// Words that were mistyped, and what may have been meant.
 enum Typos {
     /// Names and words of people; numbers and single letters are meant as they are.
@@ -49,30 +51,6 @@ enum Typos {
         let script = scripts.first { script in scalars.allSatisfy { script.contains($0.value) } }
         return script?.compactMap(Unicode.Scalar.init)
     }
-
-    /// Letters to add, drop, change or swap with their neighbour.
-    /// - Returns: nil if there are more than `limit`.
-    static func distance(_ a: String, _ b: String, limit: Int) -> Int? {
-        let a = Array(a.unicodeScalars)
-        let b = Array(b.unicodeScalars)
-        guard abs(a.count - b.count) <= limit else { return nil }
-        var before = [Int](repeating: 0, count: b.count + 1)
-        var last = Array(0...b.count)
-        for i in a.indices {
-            var row = [i + 1]
-            row.reserveCapacity(b.count + 1)
-            var least = i + 1
-            for j in b.indices {
-                var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, before[j - 1] + 1) }
-                row.append(cost)
-                least = min(least, cost)
-            }
-            if least > limit { return nil }
-            (before, last) = (last, row)
-        }
-        return last[b.count] <= limit ? last[b.count] : nil
-    }
 }
 
 extension Words {
@@ -87,7 +65,7 @@ extension Words {
             }
             let limit = Typos.limit(word)
             guard limit > 0, Typos.isWord(word) else { return nil }
-            let near = known.compactMap { known in Typos.distance(word, known, limit: limit).map { ($0, known) } }
+            let near = known.compactMap { known in Spelling.distance(word, known, limit: limit).map { ($0, known) } }
             guard let nearest = near.min(by: <) else { return nil }
             meant.append(nearest.1)
         }

@@ -5,7 +5,8 @@ public import HTTP
 ///
 /// Redirects are not followed, cookies and netrc not used. Proxies of the environment (`https_proxy`, `no_proxy`) are,
 /// but never for this computer itself. A connection that the server closed while it lay idle is replaced and the
-/// request sent again; a POST, and what is to be sent once, gets a fresh connection instead, so that it can never be carried out twice.
+/// request sent again; a POST, and what is to be sent once, gets a fresh connection instead, so that it can never be
+/// carried out twice.
 public struct CurlTransport: StreamingTransport {
     private let userAgent: String
 

@@ -38,10 +38,8 @@ extension Service {
             throw ControlError(
                 .notFound, "nothing to undo for '\(row.item.title)': nothing has moved your place that is still known")
         }
-        let length =
-            player.item.flatMap { $0.id == id ? $0.duration : nil }
-            ?? max(
-                known?.duration ?? .zero, row.duration.map(BookTime.seconds) ?? .zero)
+        let present = player.item.flatMap { $0.id == id ? $0 : nil }
+        let length = present?.duration ?? max(known?.duration ?? .zero, row.duration.map(BookTime.seconds) ?? .zero)
         if length > .zero, move.from > length + .second {
             throw ControlError(
                 .failed,
@@ -51,14 +49,14 @@ extension Service {
         let from: BookTime
         // The mark is back as well.
         let isFinished = move.cause == .unfinish
-        if let item = player.item, item.id == id {
+        if let present {
             try mayMove()
             // Nobody was where it was gone back to.
             from = isBack ? move.to : position
             if isFinished {
                 send(.stop)
                 send(.replace(move.from, finished: true, .undo))
-                _ = try await write(.finish, of: row.item, id, move.from, duration: item.duration, finished: true)
+                _ = try await write(.finish, of: row.item, id, move.from, duration: present.duration, finished: true)
             } else {
                 send(.seek(to: move.from, .undo))
             }

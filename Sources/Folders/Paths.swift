@@ -9,7 +9,8 @@ public struct Paths: Hashable, Sendable {
     public let runtime: String?
 
     /// Reads `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `XDG_DATA_HOME`, else folders under `HOME`, and
-    /// `XDG_RUNTIME_DIR`. As the specification says, a value that is not an absolute path is taken as not set. Touches no file.
+    /// `XDG_RUNTIME_DIR`. As the specification says, a value that is not an absolute path is taken as not set. Touches
+    /// no file.
     /// - Parameter own: dogear's folder in each of them.
     /// - Throws: ``FolderError/noHome`` if a variable is missing and `HOME` does not help.
     public init(environment: [String: String], own: String = "dogear") throws(FolderError) {

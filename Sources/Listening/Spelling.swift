@@ -4,23 +4,32 @@ public enum Spelling {
     public static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         // The rows below are as long.
         guard word.utf8.count <= 100 else { return nil }
-        let nearest = candidates.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
-        return nearest.flatMap { $0.1 <= max(1, word.count / 3) ? $0.0 : nil }
+        let limit = max(1, word.count / 3)
+        return candidates.compactMap { known in distance(word, known, limit: limit).map { (known, $0) } }
+            .min { $0.1 < $1.1 }?.0
     }
 
-    /// How many letters must be added, dropped, changed, or swapped with the next.
-    static func distance(_ a: String, _ b: String) -> Int {
-        let (a, b) = (Array(a), Array(b))
-        var (last, row) = ([Int](), Array(0...b.count))
+    /// Letters to add, drop, change or swap with their neighbour.
+    /// - Returns: nil if there are more than `limit`.
+    public static func distance(_ a: String, _ b: String, limit: Int) -> Int? {
+        let a = Array(a.unicodeScalars)
+        let b = Array(b.unicodeScalars)
+        guard abs(a.count - b.count) <= limit else { return nil }
+        var before = [Int](repeating: 0, count: b.count + 1)
+        var last = Array(0...b.count)
         for i in a.indices {
-            let before = last
-            (last, row) = (row, [i + 1])
+            var row = [i + 1]
+            row.reserveCapacity(b.count + 1)
+            var least = i + 1
             for j in b.indices {
-                var least = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, before[j - 1] + 1) }
-                row.append(least)
+                var cost = min(last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, before[j - 1] + 1) }
+                row.append(cost)
+                least = min(least, cost)
             }
+            if least > limit { return nil }
+            (before, last) = (last, row)
         }
-        return row[b.count]
+        return last[b.count] <= limit ? last[b.count] : nil
     }
 }

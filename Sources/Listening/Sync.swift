@@ -155,6 +155,9 @@ public struct Sync: Sendable {
         unsent.count(where: isLate) + writes.values.count { $0.refusal == nil }
             + bookmarks.values.count { $0.refusal == nil }
     }
+    /// Sessions among them.
+    public func overdueSessions(of account: String) -> Int { unsent.count { $0.item.account == account && isLate($0) } }
+
     /// Its server may yet end a session with its own count, over what it was told otherwise.
     public func isHeld(by account: String) -> Bool {
         waiting.values.contains { stretch in
@@ -162,9 +165,6 @@ public struct Sync: Sendable {
                 && stretch.listened > .zero
         }
     }
-
-    /// Sessions among those that are overdue.
-    public func overdueSessions(of account: String) -> Int { unsent.count { $0.item.account == account && isLate($0) } }
 
     private func isLate(_ stretch: Stretch) -> Bool {
         guard stretch.delivery != .parked else { return false }

@@ -5,12 +5,11 @@ internal import Glibc
 /// no disk has to turn for it, and nothing is waited for.
 final class TickFile: @unchecked Sendable {  // only touched under the lock of whoever has it
     private let path: String
+    /// Of a plain file, and locked; negative: there is none.
     private var descriptor: Int32 = -1
-    /// A plain file, and locked.
-    private var isOurs = false
 
     init(_ path: String) { self.path = path }
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { shut() }
 
     /// What a process that died has left.
     var record: TickRecord? {
@@ -32,17 +31,23 @@ final class TickFile: @unchecked Sendable {  // only touched under the lock of w
     /// One that somebody removed is made anew: what is written would be found by nobody.
     private var isOpen: Bool {
         var status = stat()
-        if isOurs, fstat(descriptor, &status) == 0, status.st_nlink > 0 { return true }
-        if descriptor >= 0 { close(descriptor) }
-        (descriptor, isOurs) = (-1, false)
+        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 { return true }
+        shut()
         guard (try? PrivateFiles.makeFolder(above: path)) != nil, (try? PrivateFiles.makeFile(path)) != nil else {
             return false
         }
         // A pipe would be waited for.
         descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         // That of a copy of this database, used by another daemon, has the same name.
-        isOurs = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        let isOurs =
+            fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        if !isOurs { shut() }
         return isOurs
+    }
+
+    private func shut() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
     }
 }

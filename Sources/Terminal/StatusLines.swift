@@ -25,17 +25,17 @@ extension StatusReport {
         let times = self.times
         let chapter = chapter.map(name)
         // What is told counts for more than what is drawn: on a narrow screen the bar goes first, then all on one line.
-        let wide = indent.count + Width.of(times) + (chapter.map { min(Width.of($0), 20) + 3 } ?? 0) + 12
-        let hasBar = duration > 0 && surface.columns.map { wide <= $0 } ?? false
-        let bar = hasBar ? surface.bar(share) + "  " : ""
-        if let chapter, surface.columns.map({ wide - 12 <= $0 }) ?? true {
-            let room = indent.count + 3 + (bar.isEmpty ? 0 : 12) + Width.of(times)
-            lines.append(indent + surface.cut(chapter, after: room) + "   " + bar + times)
+        let least = indent.count + Width.of(times) + (chapter.map { min(Width.of($0), 20) + 3 } ?? 0)
+        let room = surface.columns.map { $0 - least } ?? 0
+        let bar = duration > 0 && room >= Self.barColumns ? surface.bar(share) + "  " : ""
+        if let chapter, room >= 0 {
+            let behind = indent.count + 3 + (bar.isEmpty ? 0 : Self.barColumns) + Width.of(times)
+            lines.append(indent + surface.cut(chapter, after: behind) + "   " + bar + times)
         } else {
             if let chapter { lines.append(indent + surface.cut(chapter, after: indent.count)) }
-            let room = surface.columns.map { max(20, $0 - indent.count) } ?? .max
+            let columns = surface.columns.map { max(20, $0 - indent.count) } ?? .max
             let last = bar + times
-            lines += (Width.of(last) <= room ? [last] : Width.wrap(last, to: room)).map { indent + $0 }
+            lines += (Width.of(last) <= columns ? [last] : Width.wrap(last, to: columns)).map { indent + $0 }
         }
         let extras = self.extras
         if !extras.isEmpty { lines.append(indent + extras.joined(separator: " · ")) }
@@ -111,6 +111,9 @@ extension StatusReport {
         if let queued, queued > 0 { extras.append("\(queued) in the queue") }
         return extras
     }
+
+    /// With the blanks behind it.
+    private static let barColumns = 12
 
     /// At this speed: `5 h 43 min`.
     private var timeLeft: String? {

@@ -1,3 +1,4 @@
+import Listening
 import Testing
 
 @testable import Catalogue
@@ -22,8 +23,8 @@ import Testing
         ("abcd", "abdc", 1), ("short", "sho", 2), ("abcdef", "ghijkl", nil), ("austen", "austin", 1),
     ])
     func mistakesAreCounted(_ a: String, _ b: String, _ distance: Int?) {
-        #expect(Typos.distance(a, b, limit: 2) == distance)
-        #expect(Typos.distance(b, a, limit: 2) == distance)
+        #expect(Spelling.distance(a, b, limit: 2) == distance)
+        #expect(Spelling.distance(b, a, limit: 2) == distance)
     }
 
     @Test func oneMistakeApartMeansAVariantInCommon() {
