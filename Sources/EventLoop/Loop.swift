@@ -179,8 +179,8 @@ final class Poller: ThreadWait, @unchecked Sendable {  // all but `wakeup` is on
             slots[index].descriptor = interest.descriptor
         }
         let before = removals
+        watch.wait(until: deadline)
         // No closures here and below: the runtime would make sure of the Loop in each.
-        if let deadline { watch.wait(Clock.milliseconds(until: deadline * 1000)) } else { watch.wait(-1) }
         for descriptor in watch.ready {
             if descriptor == wakeup.descriptor { wakeup.clear() }
             for index in slots.indices where slots[index].descriptor == descriptor { slots[index].isReady = true }

@@ -12,6 +12,11 @@ final class Watch {
     }
 
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    /// Set where the limit is another: the kernel would set one that comes with the wait for every call on the bus, and
+    /// take it back.
+    private let alarm = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC))
+    /// What the alarm is set to: milliseconds of CLOCK_MONOTONIC, or nil where it is not.
+    private var limit: Int64?
     private var entries: [Entry] = []
     private var events = Array(repeating: epoll_event(), count: Watch.most)
     /// What the last wait found.
@@ -20,9 +25,15 @@ final class Watch {
     /// So many are found by one wait; the others by the next.
     private static let most = 16
 
-    init() { precondition(epoll >= 0, "no epoll: \(String(cString: strerror(errno)))") }
+    init() {
+        precondition(epoll >= 0 && alarm >= 0, "no epoll: \(String(cString: strerror(errno)))")
+        watch(alarm, for: Int16(POLLIN))
+    }
 
-    deinit { close(epoll) }
+    deinit {
+        close(epoll)
+        close(alarm)
+    }
 
     /// From now on a wait ends when `descriptor` is ready for `events`, those of poll(2) and no others.
     func watch(_ descriptor: Int32, for events: Int16) {
@@ -46,11 +57,26 @@ final class Watch {
         if !entries.remove(at: index).isAlwaysReady { epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil) }
     }
 
-    /// Sleeps until one is ``ready``, for so many milliseconds at most; -1 is for ever.
-    func wait(_ milliseconds: Int32) {
+    /// Sleeps until one is ``ready`` or the time has come.
+    /// - Parameter deadline: microseconds of CLOCK_MONOTONIC, kept to the millisecond; 0 looks and does not sleep, nil
+    ///   is for ever.
+    func wait(until deadline: Int64?) {
         ready.removeAll(keepingCapacity: true)
         for entry in entries where entry.isAlwaysReady { ready.append(entry.descriptor) }
-        let count = epoll_wait(epoll, &events, Int32(Self.most), ready.isEmpty ? milliseconds : 0)
-        for index in 0..<Int(max(0, count)) { ready.append(events[index].data.fd) }
+        let sleeps = ready.isEmpty && deadline != 0
+        if sleeps { setAlarm(deadline.map { ($0 - 1) / 1000 + 1 }) }
+        let count = epoll_wait(epoll, &events, Int32(Self.most), sleeps ? -1 : 0)
+        for index in 0..<Int(max(0, count)) where events[index].data.fd != alarm { ready.append(events[index].data.fd) }
+    }
+
+    /// One that has rung keeps ringing until it is set to another time.
+    private func setAlarm(_ milliseconds: Int64?) {
+        guard milliseconds != limit else { return }
+        limit = milliseconds
+        var time = itimerspec()
+        if let milliseconds {
+            time.it_value = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
+        }
+        timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &time, nil)
     }
 }
