@@ -23,8 +23,7 @@ public struct PlayerProperties: Sendable {
     /// Of the track.
     public let length: BookTime
     public let metadata: Value
-    /// What the metadata was made of; nil: nothing was loaded.
-    private let made: TrackFacts?
+    private let origin: Origin
 
     /// - Parameters:
     ///   - previous: its metadata is kept where nothing it is made of has changed.
@@ -52,8 +51,8 @@ public struct PlayerProperties: Sendable {
             canPlay = player.item != nil
             canSeek = player.item.map { $0.duration > .zero } ?? false
             length = player.part?.duration ?? .zero
-            made = player.facts
-            if let previous, previous.isMade(of: made) {
+            origin = player.facts.map(Origin.track) ?? .nothing
+            if let previous, origin.looks(like: previous.origin) {
                 trackID = previous.trackID
                 metadata = previous.metadata
             } else {
@@ -67,9 +66,18 @@ public struct PlayerProperties: Sendable {
         isShuffled = player.lineup.isShuffled
     }
 
-    private func isMade(of facts: TrackFacts?) -> Bool {
-        guard let facts, let made else { return (facts == nil) == (made == nil) }
-        return made.looks(like: facts)
+    /// What the metadata was made of, in one piece of memory: all that is shown is copied for each property that is read.
+    private enum Origin {
+        case nothing
+        indirect case track(TrackFacts)
+
+        func looks(like other: Origin) -> Bool {
+            switch (self, other) {
+            case (.track(let facts), .track(let others)): facts.looks(like: others)
+            case (.nothing, .nothing): true
+            default: false
+            }
+        }
     }
 
     /// Never Playing before sound can come: while something is opened, what was shown before stays.
@@ -93,7 +101,7 @@ public struct PlayerProperties: Sendable {
     /// looks at only as it is told one: XFCE at what can be done, unless there is other metadata, and Cinnamon at the rate,
     /// for it has a bar at 1 alone.
     public func changes(since old: PlayerProperties) -> [String] {
-        let isSame = isMade(of: old.made)
+        let isSame = origin.looks(like: old.origin)
         let can = (canGoNext, canGoPrevious, canPlay, canSeek)
         let isUnseen = isSame && can != (old.canGoNext, old.canGoPrevious, old.canPlay, old.canSeek) || rate != old.rate
         var names: [String] = []
