@@ -37,8 +37,15 @@ extension Place {
         let ahead = server.updated.subtractingSaturating(updated)
         if isServers, ahead > 0, isElsewhere || server.isFinished != isFinished { return true }
         if ahead > Self.clockTolerance { return server.isFinished || isElsewhere }
-        // The mark alone says nothing so early: a library may take our own place for finished.
-        return knowsOurs && isElsewhere && !isFinished && (isAhead || ahead >= -Self.clockTolerance)
+        guard knowsOurs, !isFinished, isAhead || ahead >= -Self.clockTolerance else { return false }
+        return isElsewhere || server.isFinished && !mayBeTakenForFinished
+    }
+
+    /// A library may have a rule by which this place is finished, and the mark alone is then of our own making: so much is
+    /// to be heard for the end, or so many per cent.
+    private var mayBeTakenForFinished: Bool {
+        let rest = duration - position
+        return rest <= .seconds(600) || rest.microseconds <= duration.microseconds / 2
     }
 }
 

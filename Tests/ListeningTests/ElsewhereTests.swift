@@ -434,6 +434,15 @@ import Testing
         #expect(!own.isOutdone(by: place(120, at: 7000), knowsOurs: true))
         #expect(!own.isOutdone(by: place(70.05, at: 11_000), knowsOurs: true))
         #expect(!own.isOutdone(by: place(70, at: 11_000, finished: true), knowsOurs: true), "by a rule of the library")
+        let long = { (seconds: Double, isFinished: Bool) in
+            Place(
+                item: emma.id, position: .seconds(seconds), duration: .seconds(7200), isFinished: isFinished,
+                updated: 10_000)
+        }
+        #expect(long(1000, false).isOutdone(by: long(1000, true), knowsOurs: true), "no rule does that so early")
+        #expect(!long(1000, false).isOutdone(by: long(1000, true)), "it may be from before ours")
+        #expect(!long(5000, false).isOutdone(by: long(5000, true), knowsOurs: true), "by a rule of the library")
+        #expect(!long(1000, true).isOutdone(by: long(1000, true), knowsOurs: true))
         #expect(!place(175, at: 10_000).isOutdone(by: place(169.5, at: 11_000), knowsOurs: true), "what it was told")
         #expect(!place(180, at: 10_000, finished: true).isOutdone(by: place(70, at: 11_000), knowsOurs: true))
         // Taken over from the server: both are dated by its clock, and the mark alone is news too.
