@@ -11,10 +11,15 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Empty, or beginning with a slash.
     public let basePath: String
 
-    /// What a person may have meant, in the order to try: https before http where no scheme was typed.
+    /// What a person may have meant, in the order to try: https before http where no scheme was typed. An address that the
+    /// browser shows on one of the server's pages means the server.
     ///
     /// - Throws: ``ShelfError/badAddress(reason:)``.
     public static func candidates(_ typed: String) throws(ShelfError) -> [ServerAddress] {
+        try literal(withoutPage(typed))
+    }
+
+    private static func literal(_ typed: String) throws(ShelfError) -> [ServerAddress] {
         let text = typed.trimmingBlanks
         guard let mark = text.firstRange(of: "://") else {
             return [try ServerAddress(rest: text, isSecure: true), try ServerAddress(rest: text, isSecure: false)]
@@ -28,8 +33,30 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Of a page of the web client, up to what the client's own path begins with: a proxy's path may be called like a page,
+    /// but has no id behind it.
+    private static func withoutPage(_ text: String) -> String {
+        let address = text.prefix { $0 != "?" && $0 != "#" }
+        let path = address[(address.firstRange(of: "://")?.upperBound ?? address.startIndex)...].drop { $0 != "/" }
+        let parts = path.split(separator: "/")
+        for (part, next) in zip(parts, parts.dropFirst().map(\.count) + [0]) {
+            let isPage = ["item", "library", "collection", "playlist", "author"].contains(part) && next > 15
+            if isPage || part == "login" && next == 0 { return String(text[..<part.startIndex]) }
+        }
+        return text
+    }
+
+    /// - Returns: the id of the item whose page of the web client is at this address; nil if there is none, or it is another
+    ///   server's. The client's path begins with `audiobookshelf` also where the server was found without.
+    public func item(ofPage url: String) -> String? {
+        guard let page = url.firstRange(of: "/item/"), let found = try? ServerAddress(String(url[..<page.lowerBound])),
+            found.host == host, found.port == port, [basePath, basePath + "/audiobookshelf"].contains(found.basePath)
+        else { return nil }
+        return String(url[page.upperBound...].prefix { !"/?#".contains($0) })
+    }
+
     /// For addresses that were accepted before.
-    public init(_ stored: String) throws(ShelfError) { self = try Self.candidates(stored)[0] }
+    public init(_ stored: String) throws(ShelfError) { self = try Self.literal(stored)[0] }
 
     private init(rest: String, isSecure: Bool) throws(ShelfError) {
         self.isSecure = isSecure

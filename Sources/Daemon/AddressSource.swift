@@ -86,7 +86,11 @@ actor AddressSource: Source {
                 problem = SourceError(.notFound, "\(place.host) has nothing there; check the address")
             } else if (200..<300).contains(answer.status), answer.isText {
                 problem = SourceError(
-                    .failed, "\(place.host) has a web page there; play the address of the audio itself")
+                    .failed,
+                    """
+                    \(place.host) has a web page there; play the address of the audio itself, or sign in if that is an \
+                    Audiobookshelf server: 'dogear login ADDRESS'
+                    """)
             }
             guard (300..<400).contains(answer.status), let location = answer[header: "Location"] else { break }
             guard hop < Self.mostHops else {

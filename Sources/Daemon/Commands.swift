@@ -79,7 +79,7 @@ extension Service {
             try await goOn(jump)
         } else if let path = localPath(what) {
             try await open(path: path, at: jump)
-        } else if let address = WebAddress(what), id(of: address) != player.item?.id || !player.hasConfirmedPlace {
+        } else if let address = webAddress(what), id(of: address) != player.item?.id || !player.hasConfirmedPlace {
             try await open(url: what, at: jump)
         } else {
             let wish = wishes
@@ -148,6 +148,9 @@ extension Service {
     }
 
     func id(of address: WebAddress) -> ItemID { address.id(salt: store.deviceID) }
+
+    /// Of something to be played from there: an item's page on a server that is signed in to means the item.
+    func webAddress(_ what: String) -> WebAddress? { shelves.item(ofPage: what) == nil ? WebAddress(what) : nil }
 
     private func seek(_ text: String) async throws(ControlError) -> String {
         guard let jump = try parsed(text) else {

@@ -40,12 +40,17 @@ extension Service: @LoopActor PlayerFace {
     func open(uri: String, _ reply: Reply) {
         wishes += 1
         answer(reply) { () async throws(ControlError) in
-            switch try Address(uri) {
+            switch try self.address(uri) {
             case .file(let path): try await self.open(path: path, at: nil, whole: true)
             case .item(let id): try await self.open(id, at: nil)
             case .web(let url): try await self.open(url: url, at: nil, whole: true)
             }
         }
+    }
+
+    private func address(_ uri: String) throws(ControlError) -> Address {
+        if let page = shelves.item(ofPage: uri) { return .item(page) }
+        return try Address(uri)
     }
 
     // MARK: The list of tracks
@@ -55,7 +60,7 @@ extension Service: @LoopActor PlayerFace {
         let addition = after == MPRISName.noTrack ? .first : entry ?? .last
         if isCurrent { wishes += 1 }
         answer(reply) { () async throws(ControlError) in
-            let id = try Address(uri).id
+            let id = try self.address(uri).id
             guard isCurrent else { return try await self.add(id, addition) }
             var wish = Wish(.picked, plays: true)
             wish.addition = addition

@@ -72,6 +72,7 @@ extension Service {
             }
             return [ItemRow(item: ItemHead(item))]
         }
+        if let id = shelves.item(ofPage: what) { return try await candidates("\(id)") }
         // Not searched for: it may hold a login, which is nobody's affair.
         if let address = WebAddress(what) {
             guard let item = try await known(id(of: address)) else {

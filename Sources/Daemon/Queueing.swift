@@ -227,7 +227,7 @@ extension Service {
 
     private func described(_ what: String) async throws(ControlError) -> Item {
         if let path = localPath(what) { return try await described(ItemID(source: "path", key: path)) }
-        if WebAddress(what) != nil { return try await described(ItemID(source: "address", key: what)) }
+        if webAddress(what) != nil { return try await described(ItemID(source: "address", key: what)) }
         return try await described(try playable(try await one(what), what))
     }
 

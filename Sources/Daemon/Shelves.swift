@@ -101,6 +101,15 @@ internal import Store
     /// `user@host`.
     func accountName(of item: ItemID) -> String? { account(of: item)?.name }
 
+    /// The item whose page the browser shows at an address of a server that is signed in to.
+    func item(ofPage url: String) -> ItemID? {
+        for account in accounts {
+            guard let item = (try? ServerAddress(account.server))?.item(ofPage: url) else { continue }
+            return ShelfItemID(account: account.id, item: item)?.id
+        }
+        return nil
+    }
+
     func account(of item: ItemID) -> Account? { accounts.first { $0.id == item.account } }
 
     /// Why what was sent for this item's server last did not get through.

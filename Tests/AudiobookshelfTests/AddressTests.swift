@@ -14,10 +14,37 @@ import Testing
         ("http://example.org:443", "http://example.org:443"),
         ("http://[::1]:8080/x", "http://[::1]:8080/x"), ("http://[FE80::1]", "http://[fe80::1]"),
         ("https://bücher.example/Hörbücher", "https://bücher.example/H%C3%B6rb%C3%BCcher"),
-        ("http://nas_1.local", "http://nas_1.local"),
+        ("http://nas_1.local", "http://nas_1.local"), ("https://example.org/library", "https://example.org/library"),
     ]) func readsWhatPeopleType(typed: String, expected: String) throws {
         #expect(try ServerAddress.candidates(typed).map(\.description) == [expected])
         #expect(try ServerAddress(expected).description == expected)
+    }
+
+    @Test(arguments: [
+        ("https://example.org/login", "https://example.org"),
+        ("https://example.org/abs/login?x=1", "https://example.org/abs"),
+        ("http://nas:13378/audiobookshelf/login/", "http://nas:13378/audiobookshelf"),
+        (
+            "https://example.org/library/8a53b76d-8ac1-4128-9d5a-a5b7b5d2ae1b/bookshelf?filter=all",
+            "https://example.org"
+        ),
+        ("https://example.org/item/8a53b76d-8ac1-4128-9d5a-a5b7b5d2ae1b#top", "https://example.org"),
+        ("https://example.org/library/item/8a53b76d-8ac1-4128-9d5a-a5b7b5d2ae1b", "https://example.org/library"),
+    ]) func whatTheBrowserShowsMeansTheServer(typed: String, expected: String) throws {
+        #expect(try ServerAddress.candidates(typed).map(\.description) == [expected])
+    }
+
+    @Test func anItemsPageNamesTheItem() throws {
+        let server = try ServerAddress("https://example.org")
+        for page in ["", "?x=1", "#top", "/"] {
+            #expect(server.item(ofPage: "https://Example.org/item/li_12\(page)") == "li_12")
+        }
+        #expect(server.item(ofPage: "https://example.org:443/audiobookshelf/item/li_12") == "li_12")
+        #expect(try ServerAddress("http://nas:13378/abs").item(ofPage: "http://nas:13378/abs/item/x") == "x")
+        for other in [
+            "https://example.com/item/x", "https://example.org:8443/item/x", "https://example.org/x/item/x",
+            "https://example.org/item", "https://lena:secret@example.org/item/x", "/item/x", "item/x", "",
+        ] { #expect(server.item(ofPage: other) == nil) }
     }
 
     @Test func withoutASchemeHTTPSComesFirst() throws {

@@ -37,6 +37,29 @@ import Testing
         }
     }
 
+    /// What people paste is what their browser shows.
+    @Test func thePageOfAnItemNamesIt() async throws {
+        try await House.with { house in
+            let login = try await house.dogear(
+                "login", "\(house.address)/login", "--user", House.user, "--password-stdin",
+                input: House.password + "\n")
+            #expect(login.code == 0, "\(login)")
+            #expect(try await accounts(house).map(\.server) == [house.address])
+            let items = try await house.report(ListReport.self, "list", "Books").items.map(\.item)
+            func page(_ title: String) throws -> String {
+                let id = try #require(items.first { $0.title == title }?.id.split(separator: "/").last)
+                return "\(house.address)/item/\(id)"
+            }
+            try await house.done("play", try page("Tidebook"))
+            try await house.status("it plays") { $0.item?.title == "Tidebook" && $0.state == .playing }
+            #expect(try await house.done("queue", "add", "\(try page("Tidebook"))?from=here").contains("Tidebook"))
+            try await house.playerctl("open", try page("Three Rooms"))
+            try await house.status("another") { $0.item?.title == "Three Rooms" }
+            let unknown = try await house.dogear("play", "\(house.address)/item/nothing")
+            #expect(unknown.code == 2, "\(unknown)")
+        }
+    }
+
     @Test(arguments: StandInVersion.allCases) func passwords(_ version: StandInVersion) async throws {
         try await House.with(version: version) { house in
             let wrong = try await house.dogear(
