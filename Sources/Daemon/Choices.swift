@@ -46,7 +46,8 @@ extension Service {
         let rows = (try? await catalogue.rows(items.map(\.id))) ?? []
         let known = Dictionary(rows.map { ($0.item.id, $0) }) { first, _ in first }
         return items.map { item in
-            guard let found = known[item.id] else { return item }
+            // Which of a podcast's episodes is the next one, its server is asked.
+            guard let found = known[item.id], found.item.kind != .podcast else { return item }
             let row = found.item
             var described = Item(
                 id: row.id, kind: row.kind == .episode ? .episode : .book, title: row.title, authors: row.authors,

@@ -228,7 +228,7 @@ extension Service {
     private func described(_ what: String) async throws(ControlError) -> Item {
         if let path = localPath(what) { return try await described(ItemID(source: "path", key: path)) }
         if webAddress(what) != nil { return try await described(ItemID(source: "address", key: what)) }
-        return try await described(try playable(try await one(what), what))
+        return try await described(try await single(what))
     }
 
     /// An item that can be played, with what is told about it. Nothing that plays is disturbed.
