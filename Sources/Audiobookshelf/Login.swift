@@ -208,13 +208,3 @@ public struct Login: Sendable {
         }
     }
 }
-
-extension ShelfError {
-    /// No answer at all.
-    fileprivate var isSilence: Bool {
-        switch self {
-        case .unreachable, .timedOut, .lost, .noEncryption: true
-        default: false
-        }
-    }
-}

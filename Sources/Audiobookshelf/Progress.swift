@@ -64,7 +64,7 @@ extension ShelfClient {
         // A record that is there is dated as we say, whenever this comes.
         if known != nil, write.made > 0 { word.latest = write.made }
         if let known, known.position > .zero, !isTold(known, of: id) {
-            report(.overwriting(write.item, known.position, with: write.position ?? target))
+            report(.overwriting(Place(item: write.item, known), with: write.position ?? target))
         }
         tell(id, word)
         _ = try await answer(.patchProgress(id, body: .object(fields)))

@@ -13,7 +13,7 @@ public enum ShelfReport: Hashable, Sendable {
     case stored
     /// A command is about to put another place over the one that the server has, which it was not told from here in this
     /// run.
-    case overwriting(ItemID, BookTime, with: BookTime)
+    case overwriting(Place, with: BookTime)
     /// By the server's own uuid.
     case user(String)
 }

@@ -162,6 +162,14 @@ extension ShelfError {
         }
     }
 
+    /// No answer at all.
+    public var isSilence: Bool {
+        switch self {
+        case .unreachable, .timedOut, .lost, .noEncryption: true
+        default: false
+        }
+    }
+
     /// The same request may well succeed later, without anyone doing anything.
     public var isTemporary: Bool {
         switch self {

@@ -154,9 +154,7 @@ extension ShelfClient {
     }
 
     private func isOurs(_ server: ShelfProgress, _ last: [Told], before stretch: Stretch) -> Bool {
-        guard let newest = last.reversed().max(by: { $0.at < $1.at }) else {
-            return !server.isFinished && server.updated <= stretch.updated + Place.clockTolerance
-        }
+        guard let newest = last.reversed().max(by: { $0.at < $1.at }) else { return false }
         // The newest that was told is this very place, and the answer was lost: all others are older.
         let isNewest = newest.at <= stretch.updated || newest.place == stretch.place
         return isNewest

@@ -122,8 +122,8 @@ private func blockedSignals() -> sigset_t {
         let notices = Notices(of: service, bus: bus)
         service.notices = notices
         shelves.onSignedOut = { notices.signedOut($0) }
-        shelves.onOverwriting = { item, lost, place in
-            Task { @LoopActor in await service.isOverwritten(item, lost, with: place) }
+        shelves.onOverwriting = { lost, goal in
+            Task { @LoopActor in await service.isOverwritten(lost, with: goal) }
         }
         await service.readJournal()
         // What the desktop waits for is there: these two take longer than all that, and would have been in its way.

@@ -86,24 +86,45 @@ extension Service {
 
     /// A server that was away, or that nothing watches, may have heard of another device meanwhile, and forgets it with the
     /// next word of ours.
-    func lookBeside(before request: Sync.Request, to account: String) async {
+    func lookBeside(before request: Sync.Request, to account: String) async -> Sight {
         let isWatched = player.isWatched && live.account?.id == account
         for item in sync.itemsInDoubt(of: request, to: account, isWatched: isWatched) {
             // What stands goes on where the other was, if that is the later place, as soon as the server has all of ours.
             if item == player.item?.id, !player.wantsPlay { doubted = item }
-            guard let answer = await inTime(within: .seconds(5), { await self.shelves.place(of: item) }) else { return }
-            guard let place = answer, let goal = sync.overwrites(place, with: request) else { continue }
-            await isOverwritten(item, place.position, with: goal)
+            do throws(ShelfError) {
+                guard let place = try await shelves.serverPlace(of: item) else { continue }
+                guard let goal = sync.overwrites(place, with: request) else { continue }
+                // Of who plays the word is the later one. Of who stands, the server is to find out which is.
+                if case .sync = request, !isPlaying(item) { return .another }
+                await isOverwritten(place, with: goal)
+            } catch {
+                // In a moment it may be back, with another's word that nobody here has seen.
+                if error.isSilence { return .nothing(error) }
+            }
         }
+        return .clear
     }
 
-    /// The listener's word goes over what the server has of an item. Where it does not lead there, nor any move that is
-    /// known led there or away, that is another device's place, and known nowhere else then.
-    func isOverwritten(_ item: ItemID, _ lost: BookTime, with place: BookTime) async {
-        let moves = ((try? await store.moves()) ?? []).filter { $0.item == item }
-        let known = [place] + moves.flatMap { [$0.from, $0.to] }
-        guard known.allSatisfy({ abs(($0 - lost).seconds) > Sync.besideDistance.seconds }) else { return }
-        keep(.device, of: item, from: lost, to: place)
+    /// What is seen before a request is sent.
+    enum Sight {
+        /// Nothing that speaks against it.
+        case clear
+        /// Another device's place, which it would go over whichever is the later one.
+        case another
+        /// The server gives no answer.
+        case nothing(ShelfError)
+    }
+
+    /// The listener's word goes over what the server has of an item. Where it does not lead there, nor any move led there or
+    /// away since the server noted it, that is another device's place, and known nowhere else then.
+    func isOverwritten(_ lost: Place, with goal: BookTime) async {
+        let ahead = serverNow(of: lost.item, at: time.now) - time.now.wall
+        let moves = ((try? await store.moves()) ?? []).filter {
+            $0.item == lost.item && $0.at + ahead >= lost.updated - Place.clockTolerance
+        }
+        let known = [goal] + moves.flatMap { [$0.from, $0.to] }
+        guard known.allSatisfy({ abs(($0 - lost.position).seconds) > Sync.besideDistance.seconds }) else { return }
+        keep(.device, of: lost.item, from: lost.position, to: goal)
     }
 
     /// Two devices that paused within a moment: the clocks do not tell whose place is the later one, but a server that

@@ -38,7 +38,7 @@ internal import Store
     /// Called when a server has ended a login.
     var onSignedOut: (@LoopActor (Account) -> Void)?
     /// See ``ShelfReport/overwriting``.
-    var onOverwriting: (@LoopActor (_ item: ItemID, BookTime, _ place: BookTime) -> Void)?
+    var onOverwriting: (@LoopActor (_ lost: Place, _ goal: BookTime) -> Void)?
     private var listener: (@LoopActor (_ account: String) -> Void)?
 
     init(
@@ -149,7 +149,7 @@ internal import Store
             guard accounts[index].userID != userID else { return }
             accounts[index].userID = userID
             store.post(.account(accounts[index]))
-        case .overwriting(let item, let lost, let place): onOverwriting?(item, lost, place)
+        case .overwriting(let lost, let goal): onOverwriting?(lost, goal)
         }
     }
 
@@ -350,6 +350,12 @@ internal import Store
         // Another login has taken its place meanwhile.
         if outcome == .signedOut, let present = clients[id], present !== client { return .later(retryAfter: nil) }
         return outcome
+    }
+
+    /// It was not even asked, for what was to be known before could not be.
+    func untold(_ id: String, _ error: ShelfError) -> Sync.Outcome {
+        problems[id] = error.description
+        return .later(retryAfter: nil)
     }
 
     private func perform(

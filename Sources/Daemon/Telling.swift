@@ -95,22 +95,32 @@ extension Service {
     }
 
     private func deliver(_ account: String, _ ticket: Sync.Ticket, _ request: Sync.Request) async {
+        switch await lookBeside(before: request, to: account) {
+        case .clear: settle(account, ticket, request, await tell(account, request))
+        case .another: perform(sync.withdraw(ticket, account: account, at: time.now))
+        case .nothing(let error): settle(account, ticket, request, shelves.untold(account, error))
+        }
+        settleDrains()
+        notices?.lookAtUnsent()
+        lookAgain()
+    }
+
+    private func tell(_ account: String, _ request: Sync.Request) async -> Sync.Outcome {
         // On the disk's side of things first; if it cannot be written, the server is told all the same.
         let asked = place(of: request)
         try? await store.write(asked.map { [.asked($0)] } ?? [])
-        await lookBeside(before: request, to: account)
         let outcome = await shelves.perform(request, account: account, at: asked?.updated)
         if let asked, outcome == .accepted { store.post(.answered(asked.item)) }
+        return outcome
+    }
+
+    private func settle(_ account: String, _ ticket: Sync.Ticket, _ request: Sync.Request, _ outcome: Sync.Outcome) {
         if case .later = outcome {
         } else {
             log.debug("a server was told", metadata: ["what": "\(request.name)", "outcome": "\(outcome.text)"])
         }
         if case .bookmark = request { bookmarkChanges += 1 }
-        perform(
-            sync.answered(ticket, account: account, outcome, at: time.now, spread: spread()))
-        settleDrains()
-        notices?.lookAtUnsent()
-        lookAgain()
+        perform(sync.answered(ticket, account: account, outcome, at: time.now, spread: spread()))
     }
 
     /// What goes into an open session, whose server notes it whenever it comes: should we not be there any more, the next

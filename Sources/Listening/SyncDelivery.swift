@@ -96,7 +96,7 @@ extension Sync {
             listened: stretch.listened - stretch.sentListened, duration: stretch.duration)
     }
 
-    private func isLive(_ request: Request) -> Bool {
+    func isLive(_ request: Request) -> Bool {
         switch request {
         case .sync(let id, _, _, _, _): id == live?.id
         case .local(let rows): rows.contains { $0.id == live?.id }
@@ -110,8 +110,7 @@ extension Sync {
     public mutating func answered(
         _ ticket: Ticket, account: String, _ outcome: Outcome, at now: Moment, spread: Double
     ) -> [Effect] {
-        guard let request = inFlight.removeValue(forKey: ticket), lanes[account]?.busy == ticket else { return [] }
-        lanes[account]?.busy = nil
+        guard let request = putBack(ticket, account) else { return [] }
         note(outcome, of: request, account)
         switch outcome {
         case .later(let retryAfter):
@@ -137,6 +136,14 @@ extension Sync {
         case .doubtful:
             return settle(request, outcome) + putOff(account, ticket, request, nil, now, spread)
         }
+    }
+
+    /// The way to this account's server is free again.
+    /// - Returns: what was on it; nil if it is not waited for any more.
+    mutating func putBack(_ ticket: Ticket, _ account: String) -> Request? {
+        guard let request = inFlight.removeValue(forKey: ticket), lanes[account]?.busy == ticket else { return nil }
+        lanes[account]?.busy = nil
+        return request
     }
 
     /// Remembers which items the server did not cope with.

@@ -92,6 +92,13 @@ extension Sync {
         }
     }
 
+    /// What was to be told to an open session is not sent: another device's place is there.
+    public mutating func withdraw(_ ticket: Ticket, account: String, at now: Moment) -> [Effect] {
+        guard let request = putBack(ticket, account), case .sync(let id, _, _, _, _) = request else { return [] }
+        if isLive(request) { isDue = true }
+        return withdraw { $0.id == id } + pump(now)
+    }
+
     private mutating func withdraw(_ isMeant: (Stretch) -> Bool) -> [Effect] {
         var effects: [Effect] = []
         if var stretch = live, stretch.delivery == .open, stretch.isUnsent, isMeant(stretch) {
