@@ -58,6 +58,7 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
             let (file, notice) = try Opening(path: path).moveIn(from: database, isWhole: refuge.isWhole)
             database = file
             meet()
+            refuge.file?.remove()
             self.refuge = nil
             return (true, notice)
         } catch {
@@ -168,6 +169,8 @@ final class Keeper: @unchecked Sendable {  // only touched on the store's line
 struct Refuge {
     /// See ``Opening/moveIn(from:isWhole:)``.
     let isWhole: Bool
+    /// Nil: it ends with the process.
+    var file: RefugeFile?
     var tried: ContinuousClock.Instant?
     /// The file is of a later version.
     var isOutdated = false

@@ -22,7 +22,9 @@ extension Opening {
             else { continue }
             let copy = try DatabaseQueue()
             guard (try? found.backup(to: copy)) != nil else { continue }
-            if (try? copy.read { try checkPages($0) }) != nil { return Copy(database: copy, isWhole: isWhole) }
+            if (try? copy.read { try checkPages($0) }) != nil, (try? migrate(copy)) != nil {
+                return Copy(database: copy, isWhole: isWhole)
+            }
             // Damage would be copied with the rest, and whatever met it later would fail.
             let rescued = try DatabaseQueue()
             try Schema.migrator.migrate(rescued)

@@ -125,14 +125,26 @@ struct Opening {
             // Asked first, while nothing has been written.
             if try Schema.migrator.hasBeenSuperseded(db) { throw StoreError.newer(path: path) }
             try checkPages(db)
+            // Another program's.
+            let isMade = try Bool.fetchOne(db, sql: "SELECT count(*) > 0 FROM sqlite_schema") ?? false
+            if try isMade && !db.tableExists("grdb_migrations") { throw StoreError.damaged(path: path) }
             try db.execute(sql: "PRAGMA journal_mode = WAL")
         }
-        try Schema.migrator.migrate(queue)
+        try migrate(queue)
         try queue.write { db in
             for table in Schema.tables where try !db.tableExists(table) { throw StoreError.damaged(path: path) }
             try db.execute(sql: Schema.prune)
         }
         return queue
+    }
+
+    /// - Throws: ``StoreError/damaged(path:)`` for one that is not what it says that it is.
+    func migrate(_ queue: DatabaseQueue) throws {
+        do { try Schema.migrator.migrate(queue) } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_ERROR
+        {
+            throw StoreError.damaged(path: path)
+        }
     }
 
     /// Brings what is in the write-ahead log into the file, beside who writes to that: with a connection of its own, which
@@ -176,6 +188,8 @@ struct Opening {
             rename(aside + suffix, path + suffix)
         }
     }
+
+    func remove() { remove(path) }
 
     private func remove(_ database: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(database + suffix) }

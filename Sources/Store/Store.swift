@@ -50,7 +50,13 @@ public final class Store: Sendable {
         onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws(StoreError) -> Store {
         do {
-            let (queue, notice) = try Opening(path: path).open()
+            let refuge = RefugeFile(in: memory, for: path)
+            let left = refuge?.left()
+            let (queue, notice) =
+                try left.map {
+                    try Opening(path: path).moveIn(from: $0.database, isWhole: $0.isWhole)
+                } ?? Opening(path: path).open()
+            if left != nil { refuge?.remove() }
             return try Store(queue, path, notice, checkpointAfter, retryAfter, nil, memory, onTrouble)
         } catch { throw StoreError(error, path: path) }
     }
@@ -64,7 +70,7 @@ public final class Store: Sendable {
     /// file is in it from the start, and it moves into the file soon after that can be opened again.
     /// - Parameters:
     ///   - path: nil: it ends with the process.
-    ///   - memory: as for a file: what was heard last may be there alone. Nothing more is put there.
+    ///   - memory: as for a file: what was heard last may be there alone. The journal is kept there meanwhile.
     ///   - onTrouble: as for a file; it counts as having begun.
     public static func inMemory(
         for path: String? = nil, memory: String? = nil,
@@ -78,10 +84,12 @@ public final class Store: Sendable {
         onTrouble: @escaping @Sendable (StoreTrouble) -> Void
     ) throws(StoreError) -> Store {
         do {
-            let found = try path.flatMap { try Opening(path: $0).copyInMemory() }
-            let queue = try found?.database ?? DatabaseQueue()
+            let file = RefugeFile(in: memory, for: path)
+            let left = file?.left()
+            let found = try left ?? path.flatMap { try Opening(path: $0).copyInMemory() }
+            let queue = try left?.database ?? file?.begin(with: found) ?? found?.database ?? DatabaseQueue()
             try Schema.migrator.migrate(queue)
-            let refuge = path.map { _ in Refuge(isWhole: found?.isWhole ?? false) }
+            let refuge = path.map { _ in Refuge(isWhole: found?.isWhole ?? false, file: file) }
             return try Store(queue, path ?? "the memory", nil, usualCheckpoint, retryAfter, refuge, memory, onTrouble)
         } catch { throw StoreError(error, path: path ?? "the memory") }
     }

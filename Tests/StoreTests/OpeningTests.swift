@@ -108,6 +108,25 @@ import Testing
         }
     }
 
+    /// What another program made, or somebody changed by hand, is set aside, with what can be read of it carried over.
+    @Test(arguments: [
+        "CREATE TABLE places (id INTEGER PRIMARY KEY, url TEXT)", "CREATE TABLE urls (url TEXT)",
+        "DELETE FROM grdb_migrations WHERE rowid = (SELECT max(rowid) FROM grdb_migrations)",
+    ]) func whatIsNotWhatItSaysIsBegunAnew(_ change: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/state.sqlite"
+            let isOurs = change.hasPrefix("DELETE")
+            if isOurs { try await open(path).write(.place(place(emma, 100))) }
+            try await DatabaseQueue(path: path).write { try $0.execute(sql: change) }
+            let refuge = try Store.inMemory(for: path, retryAfter: .seconds(3600)) { _ in }
+            #expect(try await refuge.place(of: emma) == (isOurs ? place(emma, 100) : nil))
+            let store = try open(path)
+            #expect(store.notice?.setAside != nil && store.notice?.places == (isOurs ? 1 : 0))
+            #expect(try await store.place(of: emma) == (isOurs ? place(emma, 100) : nil))
+            #expect(try open(path).notice == nil)
+        }
+    }
+
     @Test func theLogThatARemovedDatabaseLeftBehindIsRead() async throws {
         try await withEmptied { _, path throws in
             try FileManager.default.removeItem(atPath: path)

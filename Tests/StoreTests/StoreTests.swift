@@ -1,6 +1,6 @@
 import EventLoop
+import Foundation
 import GRDB
-import Glibc
 import Listening
 import TestSupport
 import Testing
@@ -374,6 +374,57 @@ import Testing
             #expect(try await opened.stretches().isEmpty)
             #expect(try await opened.rate(of: emma) == 2)
             #expect(troubles.withLock { $0 } == [.ended])
+        }
+    }
+
+    /// It may die before its file can be opened, and so may the next.
+    @Test func whatIsInMemoryOutlivesTheProcess() async throws {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run")
+            mkdir(path, 0o700)
+            var devices: Set<String> = []
+            for second in 1...3 as ClosedRange<Int64> {
+                let store = try Store.inMemory(for: path, memory: memory, retryAfter: .seconds(3600)) { _ in }
+                devices.insert(store.deviceID)
+                #expect(try await store.place(of: emma)?.updated ?? 0 == second - 1)
+                try await store.write(
+                    .place(place(emma, 9, updated: second)), .place(place(ulysses, 5, updated: second)))
+            }
+            #expect(devices.count == 1)
+            let kept = try FileManager.default.contentsOfDirectory(atPath: memory).filter { $0.hasSuffix(".sqlite") }
+            let rights = try FileManager.default.attributesOfItem(atPath: "\(memory)/\(kept[0])")[.posixPermissions]
+            #expect(kept.count == 1 && (rights as? NSNumber)?.intValue == 0o600)
+            rmdir(path)
+            for _ in 1...2 {
+                let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+                #expect(try await store.place(of: emma)?.updated == 3)
+                #expect(try await store.place(of: ulysses)?.position == .seconds(5))
+                #expect(!FileManager.default.fileExists(atPath: "\(memory)/\(kept[0])"))
+            }
+        }
+    }
+
+    /// What was removed meanwhile stays removed, unless somebody else wrote to the file.
+    @Test(arguments: [false, true]) func whatIsLeftInMemoryIsNewerThanTheFile(_ isWritten: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let (path, memory) = ("\(folder)/state.sqlite", "\(folder)/run")
+            _ = try await filled(path)
+            let file = try #require(RefugeFile(in: memory, for: path))
+            let left = try #require(file.begin(with: try Opening(path: path).copyInMemory()))
+            try await left.write { db in
+                for entry in [Entry.place(place(emma, 9, updated: 9)), .removeStretch(id: "old")] {
+                    try entry.write(to: db)
+                }
+            }
+            try left.close()
+            if isWritten {
+                #expect(utimes(path, [timeval(tv_sec: 9, tv_usec: 0), timeval(tv_sec: 9, tv_usec: 0)]) == 0)
+            }
+            if isWritten { unlink("\(path)-wal") }
+            let store = try Store.open(at: path, memory: memory) { Issue.record("\($0)") }
+            #expect(try await store.place(of: emma)?.position == .seconds(9))
+            #expect(try await store.place(of: ulysses)?.position == .seconds(7))
+            #expect(try await store.stretches().isEmpty == !isWritten)
         }
     }
 
