@@ -8,6 +8,8 @@ internal import Store
 
 /// A call that is answered when what it opened plays, waits paused, or could not.
 struct Waiter {
+    /// Once it has waited too long.
+    let timer: LoopTimer
     let answer: @LoopActor (Result<Void, ControlError>) -> Void
 }
 
@@ -439,7 +441,10 @@ extension Service {
 
     func plays() async throws(ControlError) {
         let result: Result<Void, ControlError> = await withCheckedContinuation { continuation in
-            waiters.append(Waiter { continuation.resume(returning: $0) })
+            waited += 1
+            let number = waited
+            let timer = time.timer(after: longestWait) { self.giveUp(waiter: number) }
+            waiters[number] = Waiter(timer: timer) { continuation.resume(returning: $0) }
             settleWaiters()
         }
         try result.get()
@@ -473,9 +478,24 @@ extension Service {
                     ? nil : .failure(failure ?? player.error.map { ControlError(.failed, $0) } ?? Self.nothingPlays)
             }
         guard let outcome else { return }
-        let ready = waiters
-        waiters = []
-        for waiter in ready { waiter.answer(outcome) }
+        let ready = waiters.sorted { $0.key < $1.key }
+        waiters = [:]
+        for (_, waiter) in ready {
+            waiter.timer.cancel()
+            waiter.answer(outcome)
+        }
+    }
+
+    /// Nothing has come for long, as of a server that promises sound and sends none.
+    private func giveUp(waiter number: Int) {
+        waiters.removeValue(forKey: number)?.answer(
+            .failure(
+                ControlError(
+                    .unreachable,
+                    """
+                    no sound has come\(player.item.map { " of '\($0.title)'" } ?? "") for \(Int(longestWait.seconds)) s; \
+                    it plays as soon as some does, and 'dogear stop' ends the wait
+                    """)))
     }
 }
 

@@ -30,6 +30,8 @@ internal import Store
     let patience: BookTime
     /// Who has waited so long is told that it may take longer, or wants something else.
     var longWait: BookTime { .seconds(patience.seconds * 12) }
+    /// Longer than that nobody waits for what begins to play by itself, once it can.
+    var longestWait: BookTime { .seconds(patience.seconds * 40) }
     /// When this run began: microseconds, monotonic.
     let began: Int64
     let onQuit: @LoopActor () -> Void
@@ -98,7 +100,9 @@ internal import Store
     /// What is being found and opened.
     var finding: Finding?
     /// Calls that wait until what they opened plays or could not.
-    var waiters: [Waiter] = []
+    /// By number: the first that came has the lowest.
+    var waiters: [Int: Waiter] = [:]
+    var waited = 0
     /// Why the last opening failed, for those who wait for it.
     var failure: ControlError?
     /// What could not be opened last.

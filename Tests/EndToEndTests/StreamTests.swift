@@ -8,9 +8,13 @@ import Testing
 /// Audio of a server that goes away, breaks connections, forgets sessions: the real daemon reads ahead, waits and goes on.
 @Suite struct StreamTests {
     /// A daemon that is signed in to a server with ``LongBooks``; what is heard is written down.
-    private func listening(_ body: (House, Child) async throws -> Void) async throws {
+    private func listening(
+        patience: String? = nil, _ body: (House, Child) async throws -> Void
+    ) async throws {
         let libraries = try await LongBooks.all().libraries
-        try await House.with(extra: ["DOGEAR_AUDIO_SINK": Recording.sink("HOME_/heard.raw")]) { configuration in
+        var extra = ["DOGEAR_AUDIO_SINK": Recording.sink("HOME_/heard.raw")]
+        extra["DOGEAR_PATIENCE"] = patience
+        try await House.with(extra: extra) { configuration in
             configuration.libraries = libraries
         } _: { house in
             let daemon = try await house.daemon()
@@ -154,6 +158,20 @@ import Testing
             #expect(status.error == nil && gate.arrived > 1 && sessions(house) == 1, "\(status), \(gate.arrived)")
             try await house.done("pause")
             try isWhole(try heard(house), from: 0)
+        }
+    }
+
+    /// As of a file that is shorter than its server says.
+    @Test func whoAsksForSoundThatNeverComesIsToldSo() async throws {
+        try await listening(patience: "0.1") { house, _ in
+            let gate = StandInGate()
+            house.server.fail(.silent(afterBytes: 20, gate), path: "/public/**", times: .max)
+            let outcome = try await house.dogear("play", "thunder")
+            #expect(outcome.code == 4 && outcome.errors.contains("no sound has come of 'Thunder"), "\(outcome)")
+            try await house.status("waiting all the same") { $0.state == .buffering }
+            house.server.clearFaults()
+            gate.release()
+            try await house.status("on its way") { $0.state == .playing && $0.position > 1 }
         }
     }
 

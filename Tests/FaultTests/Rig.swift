@@ -93,8 +93,8 @@ import TestSupport
             service.live.end()
             live?.hangUp()
             // What still waits would wait for ever, and keep this life.
-            for waiter in service.waiters { waiter.answer(.failure(ControlError(.failed, "it died"))) }
-            service.waiters = []
+            for waiter in service.waiters.values { waiter.answer(.failure(ControlError(.failed, "it died"))) }
+            service.waiters = [:]
             service.drains.settle()
         }
     }
