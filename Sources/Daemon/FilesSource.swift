@@ -141,7 +141,8 @@ extension SourceError {
     init(_ error: LocalFilesError) {
         switch error {
         case .notFound: self.init(.notFound, "\(error)")
-        case .noAudio, .tooMuch, .forbidden, .empty, .notRegular, .unnameable, .unreadable, .list, .missingDecoder:
+        case .noAudio, .tooMuch, .tooDeep, .forbidden, .empty, .notRegular, .unnameable, .unreadable, .list,
+            .missingDecoder:
             self.init(.failed, "\(error)")
         }
     }

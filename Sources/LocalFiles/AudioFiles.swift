@@ -12,7 +12,7 @@ enum AudioFiles {
         var audio: [String] = []
         /// Pictures in the folder itself and the folders within.
         var pictures: [String] = []
-        /// Audio whose names are not UTF-8 and cannot be given on, and folders that may not be read.
+        /// Audio whose names are not UTF-8 and cannot be given on, and folders that may not be read or lie too deep.
         var leftOut: [LocalFilesError] = []
         /// Whatever was looked at.
         var entries = 0
@@ -31,7 +31,8 @@ enum AudioFiles {
     ) throws(LocalFilesError) {
         var status = stat()
         guard stat(folder, &status) == 0 else { throw FileBytes.error(folder) }
-        guard depth <= deepest, seen.insert([UInt(status.st_dev), UInt(status.st_ino)]).inserted else { return }
+        guard seen.insert([UInt(status.st_dev), UInt(status.st_ino)]).inserted else { return }
+        guard depth <= deepest else { throw .tooDeep(folder: folder) }
         guard let directory = opendir(folder) else { throw FileBytes.error(folder) }
         var names: [String] = []
         while let entry = readdir(directory) {

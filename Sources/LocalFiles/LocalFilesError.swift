@@ -6,6 +6,7 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
     case forbidden(path: String)
     case noAudio(folder: String)
     case tooMuch(folder: String)
+    case tooDeep(folder: String)
     case empty(path: String)
     /// A device, a pipe or a socket.
     case notRegular(path: String)
@@ -23,6 +24,8 @@ public enum LocalFilesError: Error, Hashable, Sendable, CustomStringConvertible 
         case .noAudio(let folder):
             "there is no audio file in \(folder); dogear looks for \(AudioName.endings.joined(separator: " "))"
         case .tooMuch(let folder): "there is far more in \(folder) than one book; name the folder of the book itself"
+        case .tooDeep(let folder):
+            "\(folder) lies more than \(AudioFiles.deepest) folders deep; move it up, or name the folder of the book itself"
         case .notRegular(let path): "\(path) is no file that could be played; name an audio file or a folder"
         case .empty(let path): "\(path) is empty; copy or download it again"
         case .unnameable(let path):
@@ -43,7 +46,7 @@ extension LocalFilesError {
     /// The rest of a book can be played without it, and nothing but another file would mend it.
     var isOfOneFile: Bool {
         switch self {
-        case .empty, .notRegular, .unreadable, .list, .unnameable: true
+        case .empty, .notRegular, .unreadable, .list, .unnameable, .tooDeep: true
         case .notFound, .forbidden, .noAudio, .tooMuch, .missingDecoder: false
         }
     }

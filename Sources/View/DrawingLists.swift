@@ -60,7 +60,7 @@ extension ViewState {
             return
                 "Nothing was begun yet. Leave with q and sign in with 'dogear login ADDRESS', or play something with "
                 + "'dogear play FILE'."
-        case .continued: return "Nothing was begun yet. 2 and 3 show what there is; Enter plays it."
+        case .continued: return "Nothing is begun that is not finished. 2 and 3 show what there is; Enter plays it."
         case .latest: return "There is nothing new."
         case .library where libraries.isEmpty:
             return "There are no libraries. Leave with q and sign in with 'dogear login ADDRESS'; "

@@ -11,6 +11,7 @@ struct Undo: DogearCommand {
             Example:
               dogear undo
               dogear undo --list
+              dogear undo --list middlemarch
               dogear undo the hobbit
 
             Takes back the last move within an item: a jump, a chapter key, a restart or finish, another device's newer \
@@ -27,21 +28,22 @@ struct Undo: DogearCommand {
 
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        if list, !what.isEmpty { throw ValidationError("--list lists all; it takes no item") }
-    }
-
     func perform() throws {
         let link = try Link()
         guard list else {
             let chosen = try Finder(link: link).find(what)
             return try show(try link.ask("Undo", .string(chosen)), output, as: UndoReport.self) { $0.lines(on: $1) }
         }
-        let json = try link.ask("Moves")
-        if try output.json || !decode(MovesReport.self, json).moves.isEmpty {
-            try show(json, output, as: MovesReport.self) { $0.lines(on: $1) }
+        var report = try decode(MovesReport.self, try link.ask("Moves"))
+        if !what.isEmpty {
+            let meant = try link.ask("Resolve", .string(try Finder(link: link).find(what)))
+            let items = try decode(ListReport.self, meant).items.map(\.item.id)
+            report.moves.removeAll { !items.contains($0.item.id) }
+        }
+        if output.json || !report.moves.isEmpty {
+            try show(try encode(report), output, as: MovesReport.self) { $0.lines(on: $1) }
         } else {
-            hint("Nothing has moved your place yet.")
+            hint("Nothing has moved your place yet\(what.isEmpty ? "" : " in that").")
         }
     }
 }

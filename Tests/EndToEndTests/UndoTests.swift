@@ -37,6 +37,12 @@ import Testing
             #expect(list.map(\.undone) == [false, false, false, true, true, true])
             #expect(list.allSatisfy { $0.item.title == "Tidebook" })
             #expect(try await house.done("undo", "--list").split(separator: "\n").count == 6)
+            try await house.done("play", "three rooms", "--at", "20")
+            #expect(try await moves(house).count == 7)
+            for (title, count) in ["tidebook": 6, "three rooms": 1, "echoes": 0] {
+                let report = try await house.report(MovesReport.self, "undo", "--list", title)
+                #expect(report.moves.count == count, "\(title)")
+            }
         }
     }
 

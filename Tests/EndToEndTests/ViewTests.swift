@@ -17,7 +17,7 @@ import Testing
                 try await house.done("search", "tidebook", "--json").contains("Tidebook") ? true : nil
             }
             let terminal = try view(house)
-            try await terminal.shows("Nothing was begun yet.")
+            try await terminal.shows("Nothing is begun that is not finished.")
             terminal.type("/tdebook")
             try await terminal.until("a row") {
                 $0.lines.contains { $0.contains("Tidebook") && $0.contains("Ada Ebb") }

@@ -185,6 +185,17 @@ import Testing
         }
     }
 
+    @Test func whatLiesTooDeepIsSaid() async throws {
+        let folder = "\(Sounds.folder)/deep"
+        let far = folder + (1...9).map { "/\($0)" }.joined()
+        for place in ["", "/1/2/3/4/5/6/7/8", "/1/2/3/4/5/6/7/8/9/10"] {
+            try Sounds.run(["mkdir", "-p", folder + place])
+            _ = try Sounds.tone("deep\(place)/a.flac", seconds: 1)
+        }
+        let opened = try await source.open(path: folder)
+        #expect(opened.item.tracks.count == 2 && opened.leftOut == [.tooDeep(folder: far)])
+    }
+
     /// A damaged file among sixty is no reason to play none of them.
     @Test func whatCannotBePlayedIsLeftOutOfABook() async throws {
         let folder = "\(Sounds.folder)/holes"
