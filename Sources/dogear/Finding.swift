@@ -45,8 +45,8 @@ struct Continue: DogearCommand {
     func perform() throws {
         try show(
             try Link().ask("Continue", .int32(limit)), output, options,
-            whenEmpty: "Nothing is begun that is not finished. 'dogear list' shows what there is, 'dogear play WORDS' plays "
-                + "it; 'dogear login ADDRESS' signs in to a server, and 'dogear play FILE' needs none.")
+            whenEmpty: "Nothing is begun that is not finished. 'dogear list' shows what there is, 'dogear play WORDS' "
+                + "plays it; 'dogear login ADDRESS' signs in to a server, and 'dogear play FILE' needs none.")
     }
 }
 
