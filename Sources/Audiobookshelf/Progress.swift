@@ -30,9 +30,10 @@ extension ShelfClient {
     public func write(_ write: ProgressWrite) async throws(ShelfError) {
         guard let id = ShelfItemID(write.item) else { throw .notFound(what: write.item.description) }
         let known = try await progress(of: id)
+        let command = write
         var write = write
         write.made = credible(write.made)
-        if let known, isOutdone(write, by: known, id) { return }
+        if let known, isOutdone(write, by: known, id) { return report(.outdone(command)) }
         let duration = max(.zero, write.duration)
         var target = known?.position ?? .zero
         var fields: [String: JSON] = [:]

@@ -49,7 +49,8 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     /// - Returns: the id of the item whose page of the web client is at this address; nil if there is none, or it is another
     ///   server's. The client's path begins with `audiobookshelf` also where the server was found without.
     public func item(ofPage url: String) -> String? {
-        guard let page = url.firstRange(of: "/item/"), let found = try? ServerAddress(String(url[..<page.lowerBound])),
+        guard url.utf8.count < 2000, let page = url.firstRange(of: "/item/"),
+            let found = try? ServerAddress(String(url[..<page.lowerBound])),
             found.host == host, found.port == port, [basePath, basePath + "/audiobookshelf"].contains(found.basePath)
         else { return nil }
         return String(url[page.upperBound...].prefix { !"/?#".contains($0) })

@@ -14,6 +14,8 @@ public enum ShelfReport: Hashable, Sendable {
     /// A command is about to put another place over the one that the server has, which it was not told from here in this
     /// run.
     case overwriting(Place, with: BookTime)
+    /// A command was not carried out: another device went on after it.
+    case outdone(ProgressWrite)
     /// By the server's own uuid.
     case user(String)
 }

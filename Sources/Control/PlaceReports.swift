@@ -51,6 +51,8 @@ public struct MovesReport: Codable, Hashable, Sendable {
 public struct SyncReport: Codable, Hashable, Sendable {
     public enum Outcome: String, Codable, Sendable {
         case accepted
+        /// A command that was not carried out, for another device went on after it.
+        case outdone
         /// For good; kept until it is sent again, superseded by a later command, or given up.
         case refused
         /// Kept, and sent when the server answers.

@@ -153,7 +153,7 @@ extension Service {
         }
         // What a server has lasts there.
         let isLasting = row.kept == "server" && !row.unsent
-        let problem = isLasting ? nil : trouble.map { "the bookmark lasts only until dogear ends: \($0)" }
+        let problem = isLasting ? nil : trouble.map { "the bookmark is only in memory: \($0)" }
         return BookmarkReport(outcome, row, problem: problem)
     }
 

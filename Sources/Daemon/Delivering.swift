@@ -59,7 +59,9 @@ extension Service {
                     account: account, at: bookmark.made, position: bookmark.time.seconds, listened: nil)
             }
         switch sync.standing(of: row, at: time.now) {
-        case .accepted: answer.outcome = .accepted
+        case .accepted:
+            let isOutdone = if case .write(let write) = row { shelves.outdone[write.item] == write.made } else { false }
+            answer.outcome = isOutdone ? .outdone : .accepted
         case .refused(let why):
             answer.outcome = .refused
             answer.reason = why

@@ -37,6 +37,8 @@ internal import Store
     var onNews: (@LoopActor () -> Void)?
     /// Called when a server has ended a login.
     var onSignedOut: (@LoopActor (Account) -> Void)?
+    /// When the last command for an item was given that was not carried out: see ``ShelfReport/outdone``.
+    private(set) var outdone: [ItemID: Int64] = [:]
     /// See ``ShelfReport/overwriting``.
     var onOverwriting: (@LoopActor (_ lost: Place, _ goal: BookTime) -> Void)?
     private var listener: (@LoopActor (_ account: String) -> Void)?
@@ -150,6 +152,7 @@ internal import Store
             accounts[index].userID = userID
             store.post(.account(accounts[index]))
         case .overwriting(let lost, let goal): onOverwriting?(lost, goal)
+        case .outdone(let command): outdone[command.item] = command.made
         }
     }
 

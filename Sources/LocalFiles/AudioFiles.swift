@@ -31,8 +31,10 @@ enum AudioFiles {
     ) throws(LocalFilesError) {
         var status = stat()
         guard stat(folder, &status) == 0 else { throw FileBytes.error(folder) }
-        guard seen.insert([UInt(status.st_dev), UInt(status.st_ino)]).inserted else { return }
+        let identity = [UInt(status.st_dev), UInt(status.st_ino)]
+        guard !seen.contains(identity) else { return }
         guard depth <= deepest else { throw .tooDeep(folder: folder) }
+        seen.insert(identity)
         guard let directory = opendir(folder) else { throw FileBytes.error(folder) }
         var names: [String] = []
         while let entry = readdir(directory) {

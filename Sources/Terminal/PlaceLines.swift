@@ -66,6 +66,7 @@ extension SyncReport.Row {
         let (mark, word, style): (String, String, Surface.Style) =
             switch outcome {
             case .accepted: ("✓", "accepted", .good)
+            case .outdone: ("!", "given up: another device went on since", .warning)
             case .refused: ("✗", "refused", .bad)
             case .unreachable: ("!", "not sent yet", .warning)
             case .signedOut: ("!", "not sent: signed out", .warning)

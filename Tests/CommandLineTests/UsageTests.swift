@@ -64,7 +64,7 @@ struct UsageTests {
         ["login", "https://ada:pw@books.example.org"], ["login", "books.example.org", "--openid"],
         ["login", "books.example.org", "--password-stdin", "--api-key-stdin"],
         ["login", "books.example.org", "--user", "ada", "--password-stdin", "--header", "nonsense"],
-        ["undo", "--list", "emma"], ["sync", "now"], ["sync", "--yes"], ["sync", "--retry", "--forget", "x"],
+        ["sync", "now"], ["sync", "--yes"], ["sync", "--retry", "--forget", "x"],
         ["queue", "add"], ["queue", "remove"], ["queue", "remove", "first"], ["queue", "move", "1"],
         ["queue", "shuffle"], ["sleep", "soon"], ["sleep", "0"], ["sleep", "25h"], ["sleep", "chapter:0"],
         ["sleep", "chapter:x"], ["sleep", "+"], ["sleep", "30m", "off"],

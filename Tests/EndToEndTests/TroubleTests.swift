@@ -189,14 +189,19 @@ import Testing
             try await house.done("pause")
             let mark = try await house.dogear("bookmark", "Kept by the server")
             #expect(mark.code == 0, "\(mark)")
-            try await house.done("play", "\(Sounds.folder)/e2e/rooms/01.mp3")
+            let file = "\(Sounds.folder)/e2e/rooms/01.mp3"
+            try await house.done("play", file)
             let here = try await house.dogear("bookmark", "Kept here")
-            #expect(here.code == 1 && here.errors.contains("lasts only until dogear ends"), "\(here)")
+            #expect(here.code == 1 && here.errors.contains("is only in memory"), "\(here)")
             daemon.send(SIGTERM)
             _ = await daemon.end()
             try await remount("rw")
             let back = try await house.status()
-            #expect(back.error == nil && abs(back.position - paused.position) < 0.05, "\(back)")
+            #expect(back.error == nil && back.item?.kind == "file", "\(back)")
+            let bookmarks = try await house.report(BookmarksReport.self, "bookmarks", file)
+            #expect(bookmarks.bookmarks.map(\.title) == ["Kept here"])
+            try await house.done("play", "three rooms")
+            #expect(try await house.status().position >= on.position - 0.05)
         }
     }
 

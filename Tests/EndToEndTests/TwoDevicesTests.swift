@@ -245,6 +245,19 @@ import Testing
         }
     }
 
+    @Test func aCommandThatAnotherDeviceOutdidIsSaidToBeGivenUp() async throws {
+        try await House.signedIn { house, _ in
+            _ = try await playAndPauseCutOff(house)
+            let outage = house.server.fail(.dropBefore, path: "/api/me/progress/**", times: .max)
+            try await house.done("finish")
+            goOnElsewhere(house, to: 70, later: 60_000)
+            house.server.clearFault(outage)
+            let report = try await house.report(SyncReport.self, "sync")
+            #expect(report.rows.map(\.outcome) == [.outdone], "\(report)")
+            try await house.progress("as the other left it") { $0.currentTime == 70 && !$0.isFinished }
+        }
+    }
+
     /// The listener's last word holds, and what they did elsewhere before it can be gone back to.
     @Test(arguments: ["restart", "finish"]) func aCommandThatComesLatePutsNoPlaceAsideForGood(
         _ command: String
